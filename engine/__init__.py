@@ -1,0 +1,40 @@
+"""An exact, small Transformer in NumPy: every value of every pass by name, and its gradients.
+
+from engine import TUTORIAL, load_weights, training_pass
+trace = training_pass(load_weights(TUTORIAL))
+trace["encoder.0.self_attn.weights"]  # (heads, n, n)
+"""
+
+from pathlib import Path
+
+from engine.config import Config
+from engine.errors import LectureError
+from engine.files import load_weights, save_weights
+from engine.generation import Step, generate
+from engine.model import SOURCE, TARGET, inference_pass, training_pass
+from engine.recipe import random_weights, tutorial_weights
+from engine.trace import Trace
+from engine.weights import Weights
+
+_WEIGHTS = Path(__file__).resolve().parent.parent / "assets" / "weights"
+TUTORIAL = _WEIGHTS / "tutorial.json"
+TUTORIAL_INFERENCE = _WEIGHTS / "tutorial-inference.json"
+
+__all__ = [
+    "SOURCE",
+    "TARGET",
+    "TUTORIAL",
+    "TUTORIAL_INFERENCE",
+    "Config",
+    "LectureError",
+    "Step",
+    "Trace",
+    "Weights",
+    "generate",
+    "inference_pass",
+    "load_weights",
+    "random_weights",
+    "save_weights",
+    "training_pass",
+    "tutorial_weights",
+]

@@ -1,0 +1,93 @@
+"""Greedy generation: predict, append the likeliest token, again (Vaswani et al. 2017, section 3).
+
+The cached way runs the encoder once and, at each step, only the newest row of the decoder; the
+uncached way runs a whole inference pass per step. Both give the same logits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine import ops
+from engine.errors import LectureError, quoted
+from engine.model import SOURCE, Run, Text, inference_pass
+from engine.ops import Array
+from engine.tokenizer import encode
+from engine.trace import check_finite
+from engine.weights import Weights
+
+Tokens = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One turn of the loop: the decoder's input, the logits (V,) and probabilities (V,) of the
+    token to follow, and the likeliest of them (the first, should two be equal)."""
+
+    input: Tokens
+    logits: Array
+    probabilities: Array
+    choice: str
+
+
+def generate(
+    weights: Weights,
+    source: Text = SOURCE,
+    start: Text = "I",
+    steps: int = 3,
+    cached: bool = True,
+) -> list[Step]:
+    """Generate `steps` tokens after `start`. Raises LectureError if steps is not positive or the
+    last input would be longer than the model's max_length."""
+    tokens, _ = encode(start, weights, "start")
+    room = weights.config.max_length - len(tokens) + 1
+    if not 1 <= steps <= room:
+        raise LectureError(
+            where="generate",
+            field="steps",
+            expected=f"1 to {room} (the model's max_length is {weights.config.max_length})",
+            found=quoted(steps),
+        )
+    predict = _cached_predictor(weights, source) if cached else _predictor(weights, source)
+    done = []
+    for _ in range(steps):
+        logits, probabilities = predict(tokens)  # (V,), (V,)
+        choice = weights.vocabulary[int(np.argmax(logits))]
+        done.append(Step(tokens, logits, probabilities, choice))
+        tokens = (*tokens, choice)
+    return done
+
+
+Predictor = Callable[[Tokens], tuple[Array, Array]]
+
+
+def _predictor(weights: Weights, source: Text) -> Predictor:
+    """A whole inference pass for every prediction."""
+
+    def predict(tokens: Tokens) -> tuple[Array, Array]:
+        trace = inference_pass(weights, tokens, source)
+        return trace["logits"][-1], trace["probabilities"][-1]
+
+    return predict
+
+
+def _cached_predictor(weights: Weights, source: Text) -> Predictor:
+    """The encoder once; then only rows that the decoder has not seen, the rest from the cache."""
+    _, source_ids = encode(source, weights, "source")
+    run = Run(weights, cached=True)
+    config = weights.config
+    run.values["positional"] = ops.positional_encoding(config.max_length, config.d_model)
+    with np.errstate(all="ignore"):
+        run.encode(source_ids)
+
+    def predict(tokens: Tokens) -> tuple[Array, Array]:
+        _, ids = encode(tokens, weights, "prefix")
+        with np.errstate(all="ignore"):
+            run.decode(ids[run.rows :])
+        check_finite(run.values, weights)
+        return run.values["logits"][-1], run.values["probabilities"][-1]
+
+    return predict

@@ -1,0 +1,170 @@
+"""The operations of the Transformer as pure functions, each with its gradient right below it.
+
+Shapes: n rows (tokens), d = d_model, h heads, k = d_k, V words. `dy` is the gradient of the loss
+with respect to an operation's result. A leading "..." means any number of leading axes.
+Everything is float64 and dimensionless, except losses, which are in nats.
+Formulas: Vaswani et al. 2017, "Attention Is All You Need", sections 3.1 to 3.5; layer
+normalisation: Ba, Kiros and Hinton 2016.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+MASK_VALUE = -1e9  # what the causal mask adds where looking is forbidden
+
+
+def embed(ids: Ids, table: Array) -> Array:
+    """Token lookup: ids (n,), table (V, d) -> (n, d)."""
+    rows: Array = table[ids]
+    return rows
+
+
+def embed_backward(dy: Array, ids: Ids, vocabulary_size: int) -> Array:
+    """dy (n, d), ids (n,) -> (V, d); a word that occurs twice collects both rows."""
+    dtable: Array = np.zeros((vocabulary_size, dy.shape[-1]))
+    np.add.at(dtable, ids, dy)
+    return dtable
+
+
+def positional_encoding(length: int, d_model: int) -> Array:
+    """Sinusoids (length, d): sine in even columns, cosine in odd; column pair i has wavelength
+    2 pi 10000^(2i/d). A constant of the model, so it has no gradient."""
+    column = np.arange(d_model)  # (d,)
+    rate = 10000.0 ** ((column - column % 2) / d_model)  # (d,)
+    angle = np.arange(length)[:, np.newaxis] / rate  # (length, d)
+    return np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
+
+
+def linear(x: Array, weight: Array) -> Array:
+    """Projection without bias: x (n, a), weight (b, a) -> (n, b)."""
+    y: Array = x @ weight.T
+    return y
+
+
+def linear_backward(dy: Array, x: Array, weight: Array) -> tuple[Array, Array]:
+    """dy (n, b), x (n, a), weight (b, a) -> dx (n, a), dweight (b, a)."""
+    return dy @ weight, dy.T @ x
+
+
+def split_heads(x: Array, heads: int) -> Array:
+    """(n, h * k) -> (h, n, k): head i owns columns i * k to (i + 1) * k."""
+    return x.reshape(x.shape[0], heads, -1).transpose(1, 0, 2)
+
+
+def merge_heads(x: Array) -> Array:
+    """(h, n, k) -> (n, h * k), the inverse of `split_heads`; each is the other's gradient."""
+    return x.transpose(1, 0, 2).reshape(x.shape[1], -1)
+
+
+def dot_products(q: Array, k: Array) -> Array:
+    """Every query with every key: q (h, m, k), k (h, n, k) -> (h, m, n)."""
+    products: Array = q @ k.transpose(0, 2, 1)
+    return products
+
+
+def dot_products_backward(dy: Array, q: Array, k: Array) -> tuple[Array, Array]:
+    """dy (h, m, n) -> dq (h, m, k), dk (h, n, k)."""
+    return dy @ k, dy.transpose(0, 2, 1) @ q
+
+
+def scale(dot: Array, d_k: int) -> Array:
+    """dot (h, m, n) / sqrt(d_k), so that the spread does not grow with d_k."""
+    return dot / math.sqrt(d_k)
+
+
+def scale_backward(dy: Array, d_k: int) -> Array:
+    """dy (h, m, n) -> (h, m, n)."""
+    return dy / math.sqrt(d_k)
+
+
+def causal_mask(length: int) -> Array:
+    """(length, length): 0 on and below the diagonal, MASK_VALUE above it. A constant; adding it
+    passes gradients on unchanged."""
+    return np.triu(np.full((length, length), MASK_VALUE), 1)
+
+
+def exponentials(scores: Array, mask: Array | None = None) -> Array:
+    """exp(score - row maximum), (..., m, n). Where mask (m, n) is negative the result is exactly
+    0 and the entry has no say in the maximum, however large the scores are."""
+    if mask is None:
+        exp: Array = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return exp
+    allowed = mask == 0.0  # (m, n)
+    top = np.where(allowed, scores, -np.inf).max(axis=-1, keepdims=True)
+    return np.where(allowed, np.exp(np.where(allowed, scores - top, 0.0)), 0.0)
+
+
+def normalise(exp: Array) -> Array:
+    """Rows (..., m, n) divided by their sums: with `exponentials`, the softmax."""
+    shares: Array = exp / exp.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def softmax_backward(dy: Array, weights: Array) -> Array:
+    """Through normalise and exponentials at once: dy, weights (..., m, n) -> (..., m, n).
+    Where a weight is 0 (masked) so is the gradient."""
+    inner = (dy * weights).sum(axis=-1, keepdims=True)
+    gradient: Array = weights * (dy - inner)
+    return gradient
+
+
+def weighted_sum(weights: Array, v: Array) -> Array:
+    """weights (h, m, n), v (h, n, k) -> (h, m, k)."""
+    mixed: Array = weights @ v
+    return mixed
+
+
+def weighted_sum_backward(dy: Array, weights: Array, v: Array) -> tuple[Array, Array]:
+    """dy (h, m, k) -> dweights (h, m, n), dv (h, n, k)."""
+    return dy @ v.transpose(0, 2, 1), weights.transpose(0, 2, 1) @ dy
+
+
+def layer_norm(x: Array, eps: float) -> tuple[Array, Array, Array]:
+    """x (n, d) -> mean (n,), biased variance (n,), (x - mean) / sqrt(variance + eps) (n, d).
+    No gain and no shift, as in the tutorial."""
+    mean: Array = x.mean(axis=-1)
+    centred = x - mean[:, np.newaxis]  # (n, d)
+    variance: Array = (centred * centred).mean(axis=-1)
+    return mean, variance, centred / np.sqrt(variance + eps)[:, np.newaxis]
+
+
+def layer_norm_backward(dy: Array, output: Array, variance: Array, eps: float) -> Array:
+    """dy, output (n, d), variance (n,) -> dx (n, d)."""
+    shift = dy.mean(axis=-1, keepdims=True)
+    tilt = output * (dy * output).mean(axis=-1, keepdims=True)
+    gradient: Array = (dy - shift - tilt) / np.sqrt(variance + eps)[:, np.newaxis]
+    return gradient
+
+
+def relu(x: Array) -> Array:
+    """max(x, 0), any shape."""
+    return np.maximum(x, 0.0)
+
+
+def relu_backward(dy: Array, x: Array) -> Array:
+    """dy where x > 0, else 0; at exactly 0 the gradient is taken as 0."""
+    return np.where(x > 0.0, dy, 0.0)
+
+
+def cross_entropy(logits: Array, targets: Ids) -> Array:
+    """-ln p(target) in nats: logits (m, V), targets (m,) -> (m,). Taken from the logits, so that
+    it is right even where p is too small for a float."""
+    shifted = logits - logits.max(axis=-1, keepdims=True)  # (m, V)
+    log_sum = np.log(np.exp(shifted).sum(axis=-1))  # (m,)
+    losses: Array = log_sum - shifted[np.arange(len(targets)), targets]
+    return losses
+
+
+def cross_entropy_backward(dy: Array, probabilities: Array, targets: Ids) -> Array:
+    """dy (m,), probabilities (m, V), targets (m,) -> dlogits (m, V)."""
+    surplus = probabilities.copy()
+    surplus[np.arange(len(targets)), targets] -= 1.0
+    gradient: Array = surplus * dy[:, np.newaxis]
+    return gradient
