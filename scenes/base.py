@@ -1,0 +1,226 @@
+"""What every scene of the lecture is: a header, beats in film order, a clock, a record of numbers.
+
+A scene declares its beats as data, ``beats = (("question", 23), ("dot", 23), …)``: names with the
+tutorial's step numbers, in film order. ``construct`` plays them in that order, each in a
+``with self.beat(name)``, which shows the step and the sentence and waits until it can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from manim import RIGHT, UP, FadeIn, FadeOut, ManimColor, Scene, VGroup
+
+import engine
+
+from . import fonts, registry, texts, theme
+from .parts import Facts, Header, Narration, Number, Phrase, Quoted, fill
+from .settings import Settings
+from .values import Run
+
+
+@dataclass
+class Beat:
+    """A beat that was played: seconds of the scene's clock, and its sentence in plain letters."""
+
+    name: str
+    step: int
+    start: float
+    end: float
+    text: str
+
+
+@dataclass
+class Showing:
+    """A number that was on screen, from first to last second."""
+
+    number: Number | Quoted
+    first: float
+    last: float
+
+
+class LectureScene(Scene):
+    """Base of all scenes. ``settings`` say language and weights; without them the environment does."""
+
+    #: (name, step) in film order; the first is "question", the last "takeaway"
+    beats: ClassVar[tuple[tuple[str, int], ...]] = ()
+    #: colour of the part of the model that the scene tells
+    color: ClassVar[ManimColor] = theme.ENCODER
+    #: boxes of the mini map that are lit
+    lit: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, settings: Settings | None = None, **options: Any) -> None:
+        self.settings = settings or Settings.from_environment()
+        self.info = registry.by_class(type(self).__name__)
+        self.timeline: list[Beat] = []
+        self.showings: dict[int, Showing] = {}
+        self.reads: set[tuple[str, str]] = set()
+        #: called at the end of each beat; for audits and contact sheets
+        self.on_beat: Callable[[], None] | None = None
+        self._runs: dict[str, Run] = {}
+        self._weights: dict[str, engine.Weights] = {}
+        self._narration: Narration | None = None
+        super().__init__(**options)
+
+    # -- the trace -----------------------------------------------------------------------------
+
+    @property
+    def training(self) -> Run:
+        """The training pass: whole target, mask, loss."""
+        if "training" not in self._runs:
+            trace = engine.training_pass(
+                self._load("training"), self.settings.source, self.settings.target
+            )
+            self._runs["training"] = Run("training", trace, self._log_read)
+        return self._runs["training"]
+
+    def inference(self, length: int) -> Run:
+        """The inference pass over the first ``length`` words of the target."""
+        label = f"inference {length}"
+        if label not in self._runs:
+            prefix = self.training.target[:length]
+            trace = engine.inference_pass(self._load("inference"), prefix, self.settings.source)
+            self._runs[label] = Run(label, trace, self._log_read)
+        return self._runs[label]
+
+    def _load(self, which: str) -> engine.Weights:
+        settings = self.settings
+        path = settings.weights if which == "training" else settings.weights_for_inference
+        if which not in self._weights:
+            self._weights[which] = engine.load_weights(path)
+        return self._weights[which]
+
+    def _log_read(self, run: str, name: str) -> None:
+        self.reads.add((run, name))
+
+    # -- texts ---------------------------------------------------------------------------------
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """The scene's table in the text file of its language."""
+        return texts.load(self.settings.language)[self.info.slug]
+
+    def text(self, key: str) -> str:
+        """A label's template: ``[08_attention_scores.labels]``, or one shared by all scenes."""
+        labels = self.words.get("labels", {})
+        if key in labels:
+            return labels[key]
+        return texts.load(self.settings.language)["labels"][key]
+
+    def label(self, key: str, facts: Facts | None = None, **options: Any) -> Phrase:
+        """A label as a phrase: muted and small unless told otherwise."""
+        return Phrase(
+            self.text(key), facts, **{"size": theme.SMALL, "color": theme.MUTED, **options}
+        )
+
+    # -- the film ------------------------------------------------------------------------------
+
+    def setup(self) -> None:
+        fonts.register()
+        self.camera.background_color = theme.BACKGROUND
+        first_step = self.beats[0][1]
+        self.header = Header(
+            self.words["title"], first_step, self.color, self.lit, size=theme.TITLE
+        )
+        self._step = first_step
+
+    @property
+    def clock(self) -> float:
+        """Seconds of film so far."""
+        return float(self.renderer.time)
+
+    @contextmanager
+    def beat(self, name: str, facts: Facts | None = None, *, variant: str = "") -> Iterator[None]:
+        """One numbered step: show it, say its sentence, and wait until it can be read.
+
+        ``variant`` picks ``name.variant`` among the sentences, for what depends on the weights.
+        """
+        step = self._next_step(name)
+        template = self.words["beats"][f"{name}_{variant}" if variant else name]
+        facts = facts or {}
+        start = self.clock
+        said = fill(template, facts)
+        self._announce(name, step, template, facts)
+        yield
+        need = texts.reading_time(said, self.settings.language) + theme.FADE
+        pause = need - (self.clock - start)
+        self.wait(max(0.6, pause))
+        self.timeline.append(Beat(name, step, start, self.clock, said))
+        if self.on_beat is not None:
+            self.on_beat()
+
+    def _next_step(self, name: str) -> int:
+        position = len(self.timeline)
+        planned = self.beats[position] if position < len(self.beats) else ("nothing more", 0)
+        if planned[0] != name:
+            raise RuntimeError(f"{self.info.slug}: beat {planned[0]!r} is next, not {name!r}")
+        return planned[1]
+
+    def _announce(self, name: str, step: int, template: str, facts: Facts) -> None:
+        if name == "question":
+            self._ask(template, facts)
+            return
+        self.next_section(name)
+        animations: list[Any] = []
+        if step != self._step:
+            badge = self.header.badge_for(step)
+            animations += [FadeOut(self.header.badge), FadeIn(badge)]
+            self.header.badge, self._step = badge, step
+        last = name == "takeaway"
+        narration = Narration(
+            template,
+            facts,
+            theme.WEIGHT if last else self.color,
+            size=theme.HEADING if last else theme.BODY,
+            ink=theme.WEIGHT if last else theme.INK,
+            bold=last,
+        )
+        animations.append(FadeIn(narration, shift=0.15 * RIGHT))
+        if self._narration is not None:
+            animations.append(FadeOut(self._narration))
+        self._narration = narration
+        self.play(*animations, run_time=theme.FADE)
+
+    def _ask(self, template: str, facts: Facts) -> None:
+        """Open with the question, alone and large."""
+        lines = template.split("\n")
+        question = VGroup(*(Phrase(line, facts, size=38, bold=True) for line in lines))
+        for index, line in enumerate(question):
+            line.place([0, 0.35 * (len(lines) - 1) - 0.75 * index, 0])
+        widest = theme.WIDTH - 1
+        if question.width > widest:
+            question.scale(widest / question.width)
+        self._question = question
+        self.play(
+            FadeIn(self.header),
+            FadeIn(self.header.badge),
+            FadeIn(question, shift=0.2 * UP),
+            run_time=0.7,
+        )
+
+    def answer(self) -> FadeOut:
+        """The animation that takes the question away; play it with what comes first."""
+        return FadeOut(self._question, shift=0.2 * UP)
+
+    def leave(self) -> None:
+        """End as every scene does, so that joined scenes flow."""
+        self.wait(0.8)
+        self.play(*(FadeOut(mobject) for mobject in self.mobjects), run_time=theme.LEAVE)
+
+    # -- the record ----------------------------------------------------------------------------
+
+    def play(self, *animations: Any, **options: Any) -> None:
+        start = self.clock
+        super().play(*animations, **options)
+        self._record(start)
+
+    def _record(self, start: float) -> None:
+        now = self.clock
+        for mobject in self.mobjects:
+            for member in mobject.get_family():
+                if isinstance(member, (Number, Quoted)):
+                    showing = self.showings.setdefault(id(member), Showing(member, start, now))
+                    showing.last = now

@@ -1,0 +1,35 @@
+"""The visual vocabulary: what scenes are made of."""
+
+from .equation import OVER, PLUS, TIMES, Equation, Root, Term
+from .grid import GAP, Grid, outline
+from .header import Badge, Header, MiniMap, Narration
+from .phrase import Facts, Glyphs, Number, Phrase, Quoted, Say, fill, row
+from .shapes import Bars, Token, arrow, token_row
+
+__all__ = [
+    "GAP",
+    "OVER",
+    "PLUS",
+    "TIMES",
+    "Badge",
+    "Bars",
+    "Equation",
+    "Facts",
+    "Glyphs",
+    "Grid",
+    "Header",
+    "MiniMap",
+    "Narration",
+    "Number",
+    "Phrase",
+    "Quoted",
+    "Root",
+    "Say",
+    "Term",
+    "Token",
+    "arrow",
+    "fill",
+    "outline",
+    "row",
+    "token_row",
+]

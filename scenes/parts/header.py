@@ -1,0 +1,176 @@
+"""What frames every scene: step badge, title, mini map, narration line, takeaway."""
+
+from __future__ import annotations
+
+import itertools
+
+from manim import LEFT, RIGHT, Line, ManimColor, Rectangle, RoundedRectangle, VGroup
+
+from .. import theme
+from ..values import constant
+from .phrase import Facts, Number, Phrase, fill, row
+
+LAST_STEP = 95
+STATIONS = ("E+PE", "Enc 1", "Enc 2", "Dec 1", "Dec 2", "Out")
+
+
+class Badge(VGroup):
+    """The pill with the step number: ``24 / 95``."""
+
+    def __init__(self, step: int, color: ManimColor) -> None:
+        ink = theme.ink_on(color)
+        step_number = Number(constant(step), 0, size=theme.SMALL, color=ink, bold=True)
+        slash = Phrase("/", size=theme.SMALL, color=ink, bold=True)
+        last = Number(constant(LAST_STEP), 0, size=theme.SMALL, color=ink, bold=True)
+        label = row(step_number, slash, last, gap=0.09)
+        pill = RoundedRectangle(
+            width=1.16, height=0.42, corner_radius=0.21, stroke_width=0, fill_color=color
+        ).set_fill(opacity=1)
+        label.shift(pill.get_center() - [label.get_x(), step_number.midline, 0])
+        super().__init__(pill, label)
+
+
+class MiniMap(VGroup):
+    """The model in six boxes, with the parts now told lit up."""
+
+    def __init__(self, lit: tuple[str, ...], color: ManimColor) -> None:
+        super().__init__()
+        boxes = VGroup()
+        for station in STATIONS:
+            on = station in lit
+            box = RoundedRectangle(
+                width=0.72,
+                height=0.3,
+                corner_radius=0.08,
+                stroke_width=1.5,
+                stroke_color=color if on else theme.HAIRLINE,
+                fill_color=color if on else theme.BACKGROUND,
+                fill_opacity=1,
+            )
+            ink = theme.ink_on(color) if on else theme.MUTED
+            label = Phrase(station, size=theme.MAP, color=ink, bold=on)
+            label.place(box.get_center())
+            boxes.add(VGroup(box, label))
+        boxes.arrange(RIGHT, buff=0.1)
+        wires = VGroup(
+            *(
+                Line(a.get_right(), b.get_left(), stroke_width=1.5, color=theme.HAIRLINE)
+                for a, b in zip(boxes[:-1], boxes[1:], strict=True)
+            )
+        )
+        self.add(wires, boxes)
+
+
+class Header(VGroup):
+    """Title, mini map and the hairline under them; the badge, which changes, stands by itself."""
+
+    def __init__(
+        self, title: str, step: int, color: ManimColor, lit: tuple[str, ...], size: float
+    ) -> None:
+        super().__init__()
+        self.color_of_part = color
+        self.badge = Badge(step, color).move_to([theme.LEFT_EDGE, theme.HEADER_Y, 0], LEFT)
+        self.minimap = MiniMap(lit, color).move_to([theme.RIGHT_EDGE, theme.HEADER_Y, 0], RIGHT)
+        self.title = Phrase(title, size=size, bold=True)
+        room = self.minimap.get_left()[0] - self.badge.get_right()[0] - 0.6
+        if self.title.width > room:
+            self.title.scale(room / self.title.width)
+        self.title.place([self.badge.get_right()[0] + 0.28, theme.HEADER_Y, 0], align=LEFT)
+        self.rule = Line(
+            [theme.LEFT_EDGE, theme.RULE_Y, 0],
+            [theme.RIGHT_EDGE, theme.RULE_Y, 0],
+            stroke_width=1.5,
+            color=theme.HAIRLINE,
+        )
+        self.add(self.title, self.minimap, self.rule)
+
+    def badge_for(self, step: int) -> Badge:
+        """A badge for another step, in the same place."""
+        return Badge(step, self.color_of_part).move_to(self.badge)
+
+
+class Narration(VGroup):
+    """The sentence of a beat, at the foot of the picture, with a bar in the part's colour.
+
+    One line where it fits, else two, broken where the language allows.
+    """
+
+    def __init__(
+        self,
+        template: str,
+        facts: Facts,
+        color: ManimColor,
+        *,
+        size: float = theme.BODY,
+        ink: ManimColor = theme.INK,
+        bold: bool = False,
+    ) -> None:
+        super().__init__()
+        self.text = fill(template, facts)
+        room = theme.WIDTH - 0.25
+        lines = VGroup(Phrase(template, facts, size=size, color=ink, bold=bold))
+        if lines.width > room:
+            halves = break_template(template, facts)
+            lines = VGroup(*(Phrase(h, facts, size=size, color=ink, bold=bold) for h in halves))
+            if lines.width > room:
+                for line in lines:
+                    line.scale(room / lines.width)
+        x = theme.LEFT_EDGE + 0.25
+        pitch = 0.44
+        for index, line in enumerate(lines):
+            y = theme.NARRATION_Y + pitch * (len(lines) - 1 - index)
+            line.place([x, y, 0], align=LEFT)
+        bar = Rectangle(
+            width=0.07,
+            height=pitch * len(lines) - 0.04,
+            stroke_width=0,
+            fill_color=color,
+            fill_opacity=1,
+        )
+        bar.move_to([theme.LEFT_EDGE + 0.035, theme.NARRATION_Y + pitch * (len(lines) - 1) / 2, 0])
+        self.lines = lines
+        self.add(bar, lines)
+
+
+_AFTER = "，。；：！？、,;:"
+
+
+def break_template(template: str, facts: Facts) -> tuple[str, str]:
+    """Split a template where its two halves come out most alike: after punctuation if it can be,
+    else at a space or between two CJK letters; never inside a tag or a fact."""
+    depth = 0
+    candidates: list[tuple[float, int]] = []
+    total = _measure(template, facts)
+    for position, (char, after) in enumerate(itertools.pairwise(template), start=1):
+        depth += {"<": 1, "{": 1, ">": -1, "}": -1}.get(char, 0)
+        cost = _cost_of_break(char, after)
+        if depth or cost is None:
+            continue
+        try:
+            first = _measure(template[:position], facts)
+        except ValueError:  # inside a pair of tags
+            continue
+        candidates.append((abs(first / total - 0.52) + cost, position))
+    if not candidates:
+        raise ValueError(f"no place to break {template!r}")
+    _, best = min(candidates)
+    return template[:best].rstrip(), template[best:].lstrip()
+
+
+def _cost_of_break(char: str, after: str) -> float | None:
+    if after in _AFTER or after in "」）":
+        return None
+    if char in _AFTER:
+        return 0.0
+    if char == " ":
+        return 0.12
+    return 0.3 if _is_cjk(char) and _is_cjk(after) else None
+
+
+def _is_cjk(char: str) -> bool:
+    return "\u4e00" <= char <= "\u9fff"
+
+
+def _measure(template: str, facts: Facts) -> float:
+    """A rough width: CJK letters count double."""
+    return float(sum(2 if ord(c) > 0x2E80 else 1 for c in fill(template, facts))) or 1.0

@@ -1,0 +1,246 @@
+"""Text and numbers: every letter on the screen is made here.
+
+Pango lays glyphs out on whole pixels, so small text comes out badly spaced; we lay out once at a
+large size and scale. The layout of a string is kept and copied, since making it costs 15-40 ms.
+Digits are put together one by one, each with the same width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+from manim import BOLD, DOWN, LEFT, NORMAL, ORIGIN, RIGHT, ManimColor, Text, VGroup, VMobject, tempconfig
+
+from engine.errors import LectureError
+
+from .. import fonts, texts, theme
+from ..rounding import shown
+from ..values import Scalar, constant
+
+_BASE_SIZE = 100
+_PROBE = "x"
+#: Pango breaks lines at the picture's width in pixels; text must not depend on that.
+_NEVER_WRAPS = 1_000_000
+#: Height above the baseline, in em, of the line through the middle of digits and capitals.
+MIDLINE = 0.3665
+
+
+@cache
+def _layout(text: str, weight: str) -> tuple[tuple[VMobject, ...], float]:
+    """One glyph per character of ``text`` (spaces are empty) at size 100, and their baseline."""
+    fonts.register()
+    lost = fonts.missing(text)
+    if lost:
+        raise LectureError(
+            where=theme.FONT, field=repr(text), expected="a glyph for each", found=repr(lost)
+        )
+    with tempconfig({"pixel_width": _NEVER_WRAPS}):
+        made = Text(
+            _PROBE + text,
+            font=theme.FONT,
+            weight=weight,
+            font_size=_BASE_SIZE,
+            disable_ligatures=True,
+            warn_missing_font=False,
+        )
+    probe, *glyphs = made.submobjects
+    plain = tuple(_plain(glyph, char) for glyph, char in zip(glyphs, text, strict=True))
+    return plain, float(probe.get_bottom()[1])
+
+
+def _plain(glyph: VMobject, char: str) -> VMobject:
+    """The outline alone, as the cheapest kind of mobject to copy."""
+    outline = VMobject(stroke_width=0, fill_opacity=1)
+    if not char.isspace():
+        outline.set_points(glyph.points)
+    return outline
+
+
+@cache
+def _digit(char: str, weight: str) -> tuple[VMobject, float]:
+    """A glyph whose pen position is the origin, and its advance, in frame units at size 100."""
+    glyphs, baseline = _layout(char + char, weight)
+    advance = float(glyphs[1].get_left()[0] - glyphs[0].get_left()[0])
+    zero, _ = _layout("00", weight)
+    digit_width = float(zero[1].get_left()[0] - zero[0].get_left()[0])
+    if char.isdigit() or char in "+\u2212":
+        advance = digit_width
+    glyph = glyphs[0].copy()
+    left = (advance - glyph.width) / 2
+    glyph.shift(RIGHT * (left - glyph.get_left()[0]) + DOWN * baseline)
+    return glyph, advance
+
+
+class Glyphs(VGroup):
+    """Letters that know their size, their baseline, and where to stand."""
+
+    def __init__(self, *glyphs: VMobject, text: str, size: float, baseline: float) -> None:
+        super().__init__(*glyphs)
+        self.text = text
+        self.size = size
+        inked = self.height or 1.0
+        self._rise = (baseline - self.get_bottom()[1]) / inked
+        self._em = size * theme.EM / inked
+
+    @property
+    def em(self) -> float:
+        """The em in frame units, as scaled now."""
+        return self._em * self.height
+
+    @property
+    def baseline(self) -> float:
+        return float(self.get_bottom()[1] + self._rise * self.height)
+
+    @property
+    def midline(self) -> float:
+        """Height of the line through the middle of digits and capitals."""
+        return self.baseline + MIDLINE * self.em
+
+    def place(self, point: Any, align: np.ndarray = ORIGIN) -> Any:
+        """Stand at ``point``: the midline at its height, the edge in direction ``align`` (LEFT,
+        RIGHT or the centre) at its x."""
+        x = self.get_center()[0] if align is ORIGIN else self.get_edge_center(align)[0]
+        return self.shift([point[0] - x, point[1] - self.midline, 0])
+
+    def beside(self, other: Any, gap: float = 0.2, side: np.ndarray = RIGHT) -> Any:
+        """Stand left or right of ``other`` at its midline."""
+        line = other.midline if isinstance(other, Glyphs) else other.get_center()[1]
+        x = other.get_edge_center(side)[0] + gap * side[0]
+        return self.place([x, line, 0], align=-side)
+
+
+class Number(Glyphs):
+    """A value of the trace as digits: the only way for a number to reach the screen.
+
+    ``scalar`` says where it comes from, ``decimals`` and ``text`` how it is written.
+    """
+
+    def __init__(
+        self,
+        scalar: Scalar,
+        decimals: int = 4,
+        *,
+        size: float = theme.BODY,
+        color: ManimColor = theme.INK,
+        bold: bool = False,
+        signed: bool = False,
+        bracket: bool = False,
+    ) -> None:
+        text = shown(scalar.exact, decimals, signed=signed)
+        if bracket and text.startswith("\u2212"):
+            text = f"({text})"
+        super().__init__(*_set_digits(text, bold), text=text, size=_BASE_SIZE, baseline=0.0)
+        self._finish(scalar, decimals, size, color)
+
+    def _finish(self, scalar: Scalar, decimals: int, size: float, color: ManimColor) -> None:
+        self.scalar = scalar
+        self.decimals = decimals
+        self.size = size
+        self.scale(size / _BASE_SIZE, about_point=ORIGIN)
+        self.set_color(color)
+
+
+def _set_digits(text: str, bold: bool) -> list[VMobject]:
+    weight = BOLD if bold else NORMAL
+    pen = 0.0
+    glyphs = []
+    for char in text:
+        glyph, advance = _digit(char, weight)
+        glyphs.append(glyph.copy().shift(RIGHT * pen))
+        pen += advance
+    return glyphs
+
+
+class Quoted(Glyphs):
+    """A value of the trace inside a sentence, set by Pango with the words around it."""
+
+    def __init__(self, glyphs: list[VMobject], scalar: Scalar, decimals: int, text: str) -> None:
+        baseline = min(float(glyph.get_bottom()[1]) for glyph in glyphs)
+        super().__init__(*glyphs, text=text, size=_BASE_SIZE, baseline=baseline)
+        self.scalar = scalar
+        self.decimals = decimals
+
+
+class Say:
+    """A fact for a template that is a number: its scalar and how it is written."""
+
+    def __init__(
+        self, scalar: Scalar, decimals: int = 3, *, signed: bool = False, percent: bool = False
+    ) -> None:
+        self.scalar = scalar * constant(100) if percent else scalar
+        self.decimals = decimals
+        self.text = shown(self.scalar.exact, decimals, signed=signed)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Facts = Mapping[str, "str | Say"]
+
+
+def fill(template: str, facts: Facts) -> str:
+    """The sentence in plain letters, markup gone and facts filled in."""
+    return "".join(
+        str(facts[span.text]) if span.is_fact else span.text for span in texts.parse(template)
+    )
+
+
+class Phrase(Glyphs):
+    """A line of text from a template; numbers in it stay traceable.
+
+    Raises KeyError where a fact is missing and LectureError where the font lacks a glyph.
+    """
+
+    def __init__(
+        self,
+        template: str,
+        facts: Facts | None = None,
+        *,
+        size: float = theme.BODY,
+        color: ManimColor = theme.INK,
+        bold: bool = False,
+    ) -> None:
+        facts = facts or {}
+        text = fill(template, facts)
+        glyphs, baseline = _layout(text, BOLD if bold else NORMAL)
+        copies = [glyph.copy() for glyph in glyphs]
+        parts = _colour_spans(template, facts, copies, color)
+        super().__init__(*parts, text=text, size=_BASE_SIZE, baseline=baseline)
+        self.size = size
+        self.template = template
+        self.scale(size / _BASE_SIZE, about_point=ORIGIN).move_to(ORIGIN)
+
+
+def _colour_spans(
+    template: str, facts: Facts, glyphs: list[VMobject], color: ManimColor
+) -> list[VMobject]:
+    """Colour the glyphs by markup, and group those of a number. Spaces are left out."""
+    parts: list[VMobject] = []
+    position = 0
+    for span in texts.parse(template):
+        fact = facts[span.text] if span.is_fact else None
+        length = len(str(fact) if span.is_fact else span.text)
+        mine = [glyph for glyph in glyphs[position : position + length] if glyph.has_points()]
+        position += length
+        for glyph in mine:
+            glyph.set_color(theme.MARKUP[span.tag] if span.tag else color)
+        if isinstance(fact, Say):
+            parts.append(Quoted(mine, fact.scalar, fact.decimals, fact.text))
+        else:
+            parts.extend(mine)
+    return parts
+
+
+def row(*items: Glyphs, gap: float = 0.16, at: Any = ORIGIN, align: np.ndarray = LEFT) -> VGroup:
+    """Set pieces side by side on one midline; ``align`` edge of the whole at ``at``."""
+    x = 0.0
+    for item in items:
+        item.place([x, 0, 0], align=LEFT)
+        x = item.get_right()[0] + gap
+    whole = VGroup(*items)
+    edge = whole.get_center()[0] if align is ORIGIN else whole.get_edge_center(align)[0]
+    return whole.shift([at[0] - edge, at[1], 0])
+

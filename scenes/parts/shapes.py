@@ -1,0 +1,119 @@
+"""Tokens, arrows and bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from manim import LEFT, ORIGIN, RIGHT, Arrow, ManimColor, Rectangle, RoundedRectangle, VGroup
+
+from .. import theme
+from ..values import Scalar, Values
+from .phrase import Number, Phrase
+
+
+class Token(VGroup):
+    """A word in a rounded box."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        color: ManimColor = theme.ENCODER,
+        size: float = theme.HEADING,
+        height: float = 0.62,
+        width: float | None = None,
+        filled: bool = False,
+        dashed: bool = False,
+    ) -> None:
+        ink = theme.ink_on(color) if filled else theme.INK
+        self.label = Phrase(text, size=size, color=ink, bold=True)
+        self.box = RoundedRectangle(
+            width=width or max(height, self.label.width + 0.36),
+            height=height,
+            corner_radius=0.12,
+            stroke_width=2.5,
+            stroke_color=color,
+            fill_color=color if filled else theme.PANEL,
+            fill_opacity=1,
+        )
+        if dashed:
+            self.box.set_stroke(opacity=0.55)
+        self.label.place(self.box.get_center())
+        super().__init__(self.box, self.label)
+
+
+def token_row(
+    words: Sequence[str], *, gap: float = 0.22, width: float | None = None, **options: Any
+) -> VGroup:
+    """Tokens side by side, from left to right."""
+    tokens = VGroup(*(Token(word, width=width, **options) for word in words))
+    return tokens.arrange(RIGHT, buff=gap)
+
+
+def arrow(
+    start: Any,
+    end: Any,
+    *,
+    color: ManimColor = theme.MUTED,
+    width: float = 3,
+    tip: float = 0.16,
+    buff: float = 0.0,
+) -> Arrow:
+    """A straight arrow whose tip does not shrink with its length."""
+    return Arrow(
+        np.array(start, dtype=float),
+        np.array(end, dtype=float),
+        color=color,
+        buff=buff,
+        stroke_width=width,
+        tip_length=tip,
+        max_tip_length_to_length_ratio=1,
+        max_stroke_width_to_length_ratio=1000,
+    )
+
+
+class Bars(VGroup):
+    """Horizontal bars, one for each value from 0 up: a label, the bar, the number.
+
+    ``full`` is the value whose bar is ``width`` frame units long.
+    """
+
+    def __init__(
+        self,
+        values: Values | Sequence[Scalar],
+        labels: Sequence[str] = (),
+        *,
+        decimals: int = 3,
+        width: float = 3.0,
+        full: float = 1.0,
+        pitch: float = 0.5,
+        color: ManimColor = theme.WEIGHT,
+        label_color: ManimColor = theme.INK,
+        size: float = theme.SMALL,
+        label_size: float = theme.BODY,
+        strongest: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.labels, self.bars, self.numbers = VGroup(), VGroup(), VGroup()
+        for i, text in enumerate(labels):
+            label = Phrase(text, size=label_size, color=label_color, bold=True)
+            self.labels.add(label.place([0, -i * pitch, 0], align=RIGHT))
+        for i, scalar in enumerate(values):
+            top = i == strongest
+            y = -i * pitch
+            length = max(0.02, width * min(1.0, scalar.exact / full))
+            bar = Rectangle(
+                width=length, height=pitch * 0.5, stroke_width=0, fill_color=color, fill_opacity=1
+            )
+            if strongest is not None and not top:
+                bar.set_fill(opacity=0.5)
+            self.bars.add(bar.move_to([0.25, y, 0], LEFT))
+            ink = color if top else theme.INK
+            number = Number(scalar, decimals, size=size, color=ink, bold=top)
+            self.numbers.add(number.place([bar.get_right()[0] + 0.15, y, 0], align=LEFT))
+        self.add(self.labels, self.bars, self.numbers).move_to(ORIGIN)
+
+    def item(self, i: int) -> VGroup:
+        return VGroup(*self.labels[i : i + 1], self.bars[i], self.numbers[i])

@@ -1,0 +1,78 @@
+"""Play a scene without drawing it: for its timeline, its numbers, its geometry, its pictures.
+
+Every animation is built and taken to its end, the clock runs as in the film, but no frame is
+drawn unless ``at_beat`` asks for one. A scene takes a second or two.
+"""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from manim import CairoRenderer, tempconfig
+
+from .base import LectureScene
+from .registry import SceneInfo
+from .settings import Settings
+
+
+class _ClockRenderer(CairoRenderer):
+    """Keeps time and draws nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(skip_animations=True)
+
+    def update_frame(self, *args: Any, **options: Any) -> None:
+        pass
+
+    def save_static_frame_data(self, *args: Any, **options: Any) -> None:
+        self.static_image = None
+
+    def draw(self, scene: LectureScene) -> np.ndarray:
+        """The picture as it stands, shape (height, width, 4), uint8."""
+        self.static_image = None
+        super().update_frame(scene)
+        return self.get_frame()
+
+
+def scene_class(info: SceneInfo) -> type[LectureScene]:
+    """The scene's class, imported."""
+    return getattr(importlib.import_module(info.module), info.class_name)  # type: ignore[no-any-return]
+
+
+def play(
+    info: SceneInfo,
+    settings: Settings,
+    *,
+    at_beat: Callable[[LectureScene, np.ndarray], None] | None = None,
+    height: int = 480,
+) -> LectureScene:
+    """Play the scene through and return it, finished.
+
+    ``at_beat`` is called at the end of each beat with the scene and the picture, ``height``
+    pixels high. Errors of the scene come through as they are.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="lecture-") as media,
+        tempconfig(
+            {
+                "media_dir": media,
+                "dry_run": True,
+                "disable_caching": True,
+                "progress_bar": "none",
+                "verbosity": "ERROR",
+                "pixel_height": height,
+                "pixel_width": round(height * 16 / 9),
+                "frame_rate": 15,
+            }
+        ),
+    ):
+        renderer = _ClockRenderer()
+        scene = scene_class(info)(settings, renderer=renderer)
+        if at_beat is not None:
+            scene.on_beat = lambda: at_beat(scene, renderer.draw(scene))
+        scene.render()
+        return scene

@@ -1,0 +1,39 @@
+"""How numbers are written: fixed decimals, a true minus sign, and no equation that lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+
+MINUS = "\u2212"
+
+
+def shown(value: float, decimals: int, *, signed: bool = False) -> str:
+    """``value`` with ``decimals`` digits after the point, rounded half to even from the exact
+    binary value (as Python and C do); a zero never has a sign."""
+    text = f"{abs(value):.{decimals}f}"
+    zero = not text.strip("0.")
+    if value < 0 and not zero:
+        return MINUS + text
+    return "+" + text if signed and not zero else text
+
+
+def as_decimal(text: str) -> Decimal:
+    """The number that a shown string says."""
+    return Decimal(text.replace(MINUS, "-").strip("()"))
+
+
+def adds_up(terms: Sequence[str], result: str) -> bool:
+    """Whether the shown terms, added exactly, round to the shown result."""
+    return rounds_to(sum((as_decimal(term) for term in terms), Decimal(0)), result)
+
+
+def rounds_to(exact: Decimal, result: str) -> bool:
+    """Whether ``exact`` rounded to the decimals of ``result`` is ``result`` (either way at a half)."""
+    target = as_decimal(result)
+    with localcontext() as context:
+        context.prec = 60
+        step = Decimal(1).scaleb(target.as_tuple().exponent)  # type: ignore[arg-type]
+        if exact.quantize(step, rounding=ROUND_HALF_EVEN) == target:
+            return True
+        return abs(exact - target) * 2 == step

@@ -1,0 +1,304 @@
+"""Scene 8, steps 23-26: who should attend to whom?
+
+Claims: a score is the dot product of a query with a key over the root of d_k; softmax turns each
+row of scores into weights that sum to 1; each head pairs the tokens in its own way.
+Reads ``encoder.0.self_attn`` of the training pass: q, k, dot, scores, exp, weights.
+"""
+
+from __future__ import annotations
+
+from manim import (
+    DOWN,
+    LEFT,
+    RIGHT,
+    UP,
+    Create,
+    FadeIn,
+    FadeOut,
+    GrowFromEdge,
+    LaggedStart,
+    MathTypst,
+    ReplacementTransform,
+    TransformFromCopy,
+    VGroup,
+)
+
+from scenes import theme
+from scenes.base import LectureScene
+from scenes.parts import (
+    OVER,
+    PLUS,
+    TIMES,
+    Bars,
+    Equation,
+    Grid,
+    Number,
+    Phrase,
+    Say,
+    Term,
+    arrow,
+    outline,
+    row,
+)
+
+
+class AttentionScores(LectureScene):
+    beats = (
+        ("question", 23),
+        ("vectors", 23),
+        ("dot", 23),
+        ("scale", 24),
+        ("softmax", 25),
+        ("heatmap", 26),
+        ("heads", 26),
+        ("takeaway", 26),
+    )
+    color = theme.ENCODER
+    lit = ("Enc 1",)
+
+    def construct(self) -> None:
+        self.read_trace()
+        self.question()
+        self.vectors()
+        self.dot_product()
+        self.scaling()
+        self.softmax()
+        self.fill_heatmap()
+        self.both_heads()
+        self.takeaway()
+
+    def read_trace(self) -> None:
+        run = self.training
+        part = "encoder.0.self_attn"
+        self.tokens = run.source
+        self.q, self.k = run[f"{part}.q"][0], run[f"{part}.k"][0]
+        self.dots, self.scores = run[f"{part}.dot"][0], run[f"{part}.scores"][0]
+        self.exp, self.weights = run[f"{part}.exp"][0], run[f"{part}.weights"]
+        self.d_k = run.size(f"{part}.q", 2)
+        self.asking = 0
+        (self.best,) = self.weights[0][self.asking].argmax()
+        self.pair = {
+            "query": self.tokens[self.asking],
+            "key": self.tokens[self.best],
+        }
+
+    # -- beats ---------------------------------------------------------------------------------
+
+    def question(self) -> None:
+        with self.beat("question"):
+            pass
+
+    def vectors(self) -> None:
+        options = {"rows": self.tokens, "cell": (1.62, 0.68), "size": 28, "label_size": 30}
+        self.q_grid = Grid.signed(self.q, row_color=theme.QUERY, **options)
+        self.k_grid = Grid.signed(self.k, row_color=theme.KEY, **options)
+        self.q_grid.move_to([-3.4, 0.6, 0])
+        self.k_grid.move_to([3.1, 0.6, 0])
+        self.headings = VGroup(
+            self.heading("queries", self.q_grid, theme.QUERY),
+            self.heading("keys", self.k_grid, theme.KEY),
+        )
+        with self.beat("vectors"):
+            self.play(self.answer(), run_time=theme.FADE)
+            for grid, heading in zip((self.q_grid, self.k_grid), self.headings, strict=True):
+                self.play(FadeIn(heading), FadeIn(grid, shift=0.15 * UP), run_time=theme.MOVE)
+
+    def heading(self, key: str, grid: Grid, color: object) -> Phrase:
+        made = self.label(key, size=theme.HEADING, color=color)
+        return made.place(grid.body().get_top() + 0.42 * UP)
+
+    def dot_product(self) -> None:
+        i, j = self.asking, self.best
+        query, key = self.q_grid.row_cells(i), self.k_grid.row_cells(j)
+        boxes = VGroup(
+            outline(query, color=theme.QUERY, stroke=4), outline(key, color=theme.KEY, stroke=4)
+        )
+        link = arrow(
+            boxes[0].get_right(), boxes[1].get_left() + 0.75 * LEFT, color=theme.WEIGHT, buff=0.12
+        )
+        terms: list[Term | str] = []
+        for d in range(self.q.shape[1]):
+            terms += [PLUS] if d else []
+            terms += [Term(self.q[i, d], 4, theme.QUERY), TIMES, Term(self.k[j, d], 4, theme.KEY)]
+        name = Phrase(self.text("dot"), self.pair, size=theme.HEADING)
+        result = Term(self.dots[i, j], 4, bold=True)
+        self.sum = Equation(terms, result, size=28, width=9.6)
+        name.place([theme.LEFT_EDGE + 1.0, -1.35, 0], LEFT)
+        self.sum.place([name.get_right()[0] + 0.25, -1.35])
+        self.dot_line = VGroup(name, self.sum)
+        self.links = VGroup(boxes, link)
+        with self.beat("dot", self.pair):
+            self.play(Create(boxes[0]), Create(boxes[1]), run_time=0.6)
+            self.play(Create(link), FadeIn(name), run_time=0.6)
+            self.fly_terms(i, j)
+            self.play(FadeIn(self.sum.right_side(), shift=0.2 * LEFT), run_time=theme.FADE)
+
+    def fly_terms(self, i: int, j: int) -> None:
+        """Each product in turn: its two numbers come from their matrices."""
+        for d in range(self.q.shape[1]):
+            piece = self.sum.terms[4 * d : 4 * d + 3]
+            before = [self.sum.terms[4 * d - 1]] if d else []
+            self.play(
+                *(FadeIn(sign) for sign in [*before, piece[1]]),
+                TransformFromCopy(self.q_grid.number(i, d), piece[0]),
+                TransformFromCopy(self.k_grid.number(j, d), piece[2]),
+                run_time=theme.MOVE,
+            )
+
+    def scaling(self) -> None:
+        i, j = self.asking, self.best
+        name = Phrase(self.text("score"), self.pair, size=theme.HEADING)
+        terms = [Term(self.dots[i, j], 4), OVER, Term(self.d_k, 0, theme.MUTED, root=True)]
+        result = Term(self.scores[i, j], 4, theme.WEIGHT, bold=True)
+        self.scaled = Equation(terms, result, size=28)
+        name.place([theme.LEFT_EDGE + 1.0, -2.02, 0], LEFT)
+        self.scaled.place([self.sum.get_left()[0], -2.02])
+        self.score_name = name
+        facts = {"d_k": Say(self.d_k, 0)}
+        with self.beat("scale", facts):
+            self.play(
+                FadeIn(name), TransformFromCopy(self.sum.result, self.scaled.terms[0]), run_time=0.8
+            )
+            self.play(FadeIn(VGroup(*self.scaled.terms[1:])), run_time=theme.FADE)
+            self.play(FadeIn(self.scaled.right_side(), shift=0.2 * LEFT), run_time=theme.FADE)
+
+    def softmax(self) -> None:
+        i = self.asking
+        gone = VGroup(self.q_grid, self.k_grid, self.headings, self.links, self.dot_line)
+        gone.add(self.score_name, *self.scaled.terms, self.scaled.sign)
+        self.build_softmax_table()
+        table = self.table
+        with self.beat("softmax", self.pair | {"row_sum": Say(self.weights[0][i].sum(), 0)}):
+            scores = [n for j, n in enumerate(table["score"]) if j != self.best]
+            self.play(
+                FadeOut(gone),
+                ReplacementTransform(self.scaled.result, table["score"][self.best]),
+                run_time=theme.MOVE,
+            )
+            self.play(FadeIn(table["keys"], table["heads"][0], *scores), run_time=0.6)
+            self.play(FadeIn(table["heads"][1]), run_time=0.3)
+            self.play(
+                LaggedStart(
+                    *(
+                        TransformFromCopy(a, b)
+                        for a, b in zip(table["score"], table["exp"], strict=True)
+                    ),
+                    lag_ratio=0.3,
+                ),
+                run_time=1.2,
+            )
+            self.play(FadeIn(table["total"], shift=0.2 * DOWN), run_time=0.5)
+            self.play(FadeIn(table["heads"][2]), run_time=0.3)
+            self.play(
+                LaggedStart(*(GrowFromEdge(bar, LEFT) for bar in self.bars.bars), lag_ratio=0.3),
+                LaggedStart(*(FadeIn(n) for n in self.bars.numbers), lag_ratio=0.3),
+                run_time=1.2,
+            )
+
+    def build_softmax_table(self) -> None:
+        i = self.asking
+        keys, score, exp = VGroup(), VGroup(), VGroup()
+        for j, token in enumerate(self.tokens):
+            y = 1.45 - 0.72 * j
+            keys.add(Phrase(token, size=theme.HEADING, color=theme.KEY, bold=True).place([-5.6, y, 0]))
+            top = j == self.best
+            ink = theme.WEIGHT if top else theme.INK
+            number = Number(self.scores[i, j], 4, signed=True, color=ink, bold=top)
+            score.add(number.place([-3.5, y, 0], RIGHT))
+            exp.add(Number(self.exp[i, j], 4).place([-0.55, y, 0], RIGHT))
+        total = self.exp[i].sum()
+        sum_number = Number(total, 4, color=theme.INK, bold=True).place([-0.55, -1.5, 0], RIGHT)
+        sigma = Phrase("Σ", color=theme.MUTED).beside(sum_number, 0.25, LEFT)
+        bars = Bars(self.weights[0][i], pitch=0.72,
+                    width=3.6, full=max(s.exact for s in self.weights[0][i]),
+                    strongest=self.best, size=theme.BODY)
+        bars.shift([1.2 - bars.bars.get_left()[0], 1.45 - bars.bars[0].get_y(), 0])
+        heads = VGroup(
+            self.label("score_head").place([-3.5, 2.2, 0], RIGHT),
+            self.label("exp_head").place([-0.55, 2.2, 0], RIGHT),
+            self.label("weight_head").place([1.2, 2.2, 0], LEFT),
+        )
+        self.bars = bars
+        self.table = {"keys": keys, "score": score, "exp": exp, "heads": heads,
+                      "total": VGroup(sigma, sum_number)}
+
+    def heat(self, head: int, x: float) -> Grid:
+        grid = Grid.heat(
+            self.weights[head],
+            rows=self.tokens,
+            columns=self.tokens,
+            cell=(1.06, 0.84),
+            row_color=theme.QUERY,
+            column_color=theme.KEY,
+            label_size=theme.HEADING,
+        )
+        return grid.shift([x, 0.3, 0] - grid.cells.get_center())
+
+    def fill_heatmap(self) -> None:
+        self.heat_1 = heat = self.heat(0, -3.3)
+        sums = VGroup()
+        for i in range(len(self.tokens)):
+            total = row(
+                Phrase("Σ =", size=theme.SMALL, color=theme.MUTED),
+                Number(self.weights[0][i].sum(), 0, size=theme.SMALL, color=theme.MUTED),
+                gap=0.1,
+            )
+            sums.add(total.next_to(heat.cell(i, len(self.tokens) - 1), RIGHT, buff=0.2))
+        formula = MathTypst(r'A = "softmax"(({{Q : q}} {{K : k}}^top) / sqrt(d_k))', font_size=54)
+        formula.set_color(theme.INK).move_to([3.4, 0.25, 0])
+        formula.select("q").set_color(theme.QUERY)
+        formula.select("k").set_color(theme.KEY)
+        i = self.asking
+        old = VGroup(*self.table.values(), self.bars.bars)
+        with self.beat("heatmap"):
+            self.play(FadeIn(heat.row_labels, heat.column_labels), FadeOut(old), run_time=0.6)
+            self.play(
+                *(
+                    ReplacementTransform(n, heat.number(i, j))
+                    for j, n in enumerate(self.bars.numbers)
+                ),
+                FadeIn(heat.row_cells(i)),
+                run_time=theme.MOVE,
+            )
+            self.play(FadeIn(sums[i]), FadeIn(formula), run_time=theme.FADE)
+            for other in range(len(self.tokens)):
+                if other != i:
+                    self.play(
+                        FadeIn(heat.row_cells(other), heat.row_numbers(other), shift=0.15 * DOWN),
+                        FadeIn(sums[other]),
+                        run_time=0.7,
+                    )
+        self.extras = VGroup(sums, formula)
+
+    def both_heads(self) -> None:
+        heat_2 = self.heat(1, 3.5)
+        marks = VGroup()
+        facts: dict[str, object] = {}
+        for head, grid in enumerate((self.heat_1, heat_2)):
+            i, j = self.weights[head].argmax()
+            marks.add(outline(VGroup(grid.cell(i, j)), color=theme.INK, stroke=4))
+            facts |= {
+                f"query_{head + 1}": self.tokens[i],
+                f"key_{head + 1}": self.tokens[j],
+                f"weight_{head + 1}": Say(self.weights[head, i, j], 3),
+            }
+        names = VGroup(
+            *(
+                self.label(f"head_{n}").next_to(grid.cells, DOWN, buff=0.2)
+                for n, grid in ((1, self.heat_1), (2, heat_2))
+            )
+        )
+        with self.beat("heads", facts):
+            self.play(FadeOut(self.extras), FadeIn(names[0]), run_time=theme.FADE)
+            self.play(FadeIn(heat_2, names[1], shift=0.2 * LEFT), run_time=theme.MOVE)
+            self.play(Create(marks[0]), run_time=0.6)
+            self.play(Create(marks[1]), run_time=0.6)
+
+    def takeaway(self) -> None:
+        i, j = self.asking, self.best
+        facts = self.pair | {"weight": Say(self.weights[0, i, j], 3)}
+        with self.beat("takeaway", facts):
+            pass
+        self.leave()
+
+

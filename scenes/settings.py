@@ -1,0 +1,48 @@
+"""What a scene is rendered with: language and weights. Imports no Manim."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import engine
+from engine.errors import LectureError
+
+LANGUAGES = ("zh", "en")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Language and weight files of one rendering.
+
+    ``inference_weights`` are those of the inference scenes; by default the tutorial's own second
+    set beside the tutorial's first (see docs/errata.md), and otherwise the same file.
+    """
+
+    language: str = "zh"
+    weights: Path = field(default=engine.TUTORIAL)
+    inference_weights: Path | None = None
+    source: str = "我爱水课"
+    target: str = "I love easy courses"
+
+    def __post_init__(self) -> None:
+        if self.language not in LANGUAGES:
+            expected = " or ".join(LANGUAGES)
+            raise LectureError(field="language", expected=expected, found=repr(self.language))
+        object.__setattr__(self, "weights", Path(self.weights))
+
+    @classmethod
+    def from_environment(cls) -> Settings:
+        """From LECTURE_LANG, LECTURE_WEIGHTS: so plain ``manim scenes/s08_….py`` obeys them too."""
+        return cls(
+            language=os.environ.get("LECTURE_LANG", "zh"),
+            weights=Path(os.environ.get("LECTURE_WEIGHTS") or engine.TUTORIAL),
+        )
+
+    @property
+    def weights_for_inference(self) -> Path:
+        if self.inference_weights is not None:
+            return Path(self.inference_weights)
+        same = self.weights.resolve() == engine.TUTORIAL.resolve()
+        return engine.TUTORIAL_INFERENCE if same else self.weights

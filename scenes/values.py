@@ -1,0 +1,169 @@
+"""Numbers with a birth certificate: where in the trace a value stands, or how it was computed.
+
+Scenes read arrays through :class:`Run` and :class:`Values`, which index like NumPy arrays and
+remember the name and the index; a single element is a :class:`Scalar`. Arithmetic on scalars
+keeps the recipe, so that anyone holding the trace can recompute what is on the screen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import engine
+
+OPERATIONS: dict[str, Callable[..., float]] = {
+    "add": lambda *terms: math.fsum(terms),
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "divide": lambda a, b: a / b,
+    "negate": lambda a: -a,
+    "sqrt": lambda a: math.sqrt(a),
+    "exp": lambda a: math.exp(a),
+    "log": lambda a: math.log(a),
+    "sin": lambda a: math.sin(a),
+    "cos": lambda a: math.cos(a),
+    "power": lambda a, b: a**b,
+    "max": lambda *terms: max(terms),
+    "mean": lambda *terms: math.fsum(terms) / len(terms),
+    "constant": lambda a: a,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Scalar:
+    """One exact value and where it comes from.
+
+    ``source`` is ``(run, name, index)`` for an element of a trace, a weight or a size, and
+    ``(operation, operands)`` for what was computed from others.
+    """
+
+    exact: float
+    source: tuple[Any, ...]
+
+    def __deepcopy__(self, memo: object) -> Scalar:
+        return self
+
+    def __add__(self, other: Scalar) -> Scalar:
+        return compute("add", self, other)
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        return compute("subtract", self, other)
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        return compute("multiply", self, other)
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        return compute("divide", self, other)
+
+    def __neg__(self) -> Scalar:
+        return compute("negate", self)
+
+    @property
+    def is_traced(self) -> bool:
+        return len(self.source) == 3
+
+    def recipe(self) -> dict[str, Any]:
+        """The source as plain data, for ``numbers.json``."""
+        if self.is_traced:
+            run, name, index = self.source
+            return {"run": run, "name": name, "index": list(index)}
+        operation, operands = self.source
+        if operation == "constant":
+            return {"constant": operands[0]}
+        return {"operation": operation, "of": [operand.recipe() for operand in operands]}
+
+
+def compute(operation: str, *operands: Scalar) -> Scalar:
+    """The result of an operation of :data:`OPERATIONS`, with its recipe."""
+    exact = OPERATIONS[operation](*(operand.exact for operand in operands))
+    return Scalar(float(exact), (operation, operands))
+
+
+def constant(value: float) -> Scalar:
+    """A number that belongs to a formula (the 2 of a square, the position 1), not to the trace."""
+    return Scalar(float(value), ("constant", (value,)))
+
+
+class Values:
+    """A part of one array of a run: indexes like the array and remembers where it stands."""
+
+    def __init__(
+        self, run: str, name: str, whole: np.ndarray, index: tuple[int, ...] = ()
+    ) -> None:
+        self.run = run
+        self.name = name
+        self.index = index
+        self._whole = whole
+        self.array = whole[index] if index else whole
+
+    def __deepcopy__(self, memo: object) -> Values:
+        return self
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: int | tuple[int, ...]) -> Any:
+        """A smaller part; a :class:`Scalar` once every axis has its index."""
+        more = (index,) if isinstance(index, (int, np.integer)) else index
+        axes = self.array.shape
+        whole = tuple(int(i) % axes[axis] for axis, i in enumerate(more))
+        full = self.index + whole
+        if len(full) == self._whole.ndim:
+            return Scalar(float(self._whole[full]), (self.run, self.name, full))
+        return Values(self.run, self.name, self._whole, full)
+
+    def argmax(self) -> tuple[int, ...]:
+        """Index of the largest element, first one on a tie; as many numbers as there are axes."""
+        return tuple(int(i) for i in np.unravel_index(np.argmax(self.array), self.array.shape))
+
+    def argmin(self) -> tuple[int, ...]:
+        """Index of the smallest element, as :meth:`argmax`."""
+        return tuple(int(i) for i in np.unravel_index(np.argmin(self.array), self.array.shape))
+
+    def scalars(self) -> list[Scalar]:
+        """Every element, in row-major order."""
+        return [self[index] for index in np.ndindex(self.array.shape)]
+
+    def sum(self) -> Scalar:
+        """The sum of all elements, as a computed scalar."""
+        return compute("add", *self.scalars())
+
+
+class Run:
+    """One forward pass, by the names of its trace; also its weights, tokens and sizes."""
+
+    def __init__(self, label: str, trace: engine.Trace, log: Callable[[str, str], None]) -> None:
+        self.label = label
+        self.trace = trace
+        self.source: Sequence[str] = trace.source_tokens
+        self.target: Sequence[str] = trace.target_tokens
+        self.vocabulary: Sequence[str] = trace.weights.vocabulary
+        self._log = log
+
+    def __getitem__(self, name: str) -> Values:
+        self._log(self.label, name)
+        return Values(self.label, name, np.asarray(self.trace[name]))
+
+    def weight(self, name: str) -> Values:
+        """A matrix of the weights file, shape (out, in)."""
+        self._log(self.label, f"weights:{name}")
+        matrix = np.asarray(self.trace.weights.matrices[name])
+        return Values(self.label, f"weights:{name}", matrix)
+
+    def size(self, name: str, axis: int) -> Scalar:
+        """Length of an axis of a traced array, as a scalar to show."""
+        shape = self.trace[name].shape
+        self._log(self.label, f"shape:{name}")
+        return Scalar(float(shape[axis]), (self.label, f"shape:{name}", (axis,)))
