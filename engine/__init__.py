@@ -1,12 +1,15 @@
 """An exact, small Transformer in NumPy: every value of every pass by name, and its gradients.
 
-from engine import TUTORIAL, load_weights, training_pass
-trace = training_pass(load_weights(TUTORIAL))
-trace["encoder.0.self_attn.weights"]  # (heads, n, n)
+For example, the attention weights of the first encoder layer, shape (heads, n, n):
+
+    from engine import TUTORIAL, load_weights, training_pass
+    trace = training_pass(load_weights(TUTORIAL))
+    print(trace["encoder.0.self_attn.weights"])
 """
 
 from pathlib import Path
 
+from engine.backward import gradients
 from engine.config import Config
 from engine.errors import LectureError
 from engine.files import load_weights, save_weights
@@ -14,6 +17,7 @@ from engine.generation import Step, generate
 from engine.model import SOURCE, TARGET, inference_pass, training_pass
 from engine.recipe import random_weights, tutorial_weights
 from engine.trace import Trace
+from engine.training import Training, train
 from engine.weights import Weights
 
 _WEIGHTS = Path(__file__).resolve().parent.parent / "assets" / "weights"
@@ -29,12 +33,15 @@ __all__ = [
     "LectureError",
     "Step",
     "Trace",
+    "Training",
     "Weights",
     "generate",
+    "gradients",
     "inference_pass",
     "load_weights",
     "random_weights",
     "save_weights",
+    "train",
     "training_pass",
     "tutorial_weights",
 ]

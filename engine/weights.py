@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,7 +24,7 @@ class Weights:
 
     config: Config
     vocabulary: tuple[str, ...]
-    matrices: Mapping[str, Array]
+    matrices: Mapping[str, Array] = field(repr=False)
     path: Path | None = None
 
     def __post_init__(self) -> None:
@@ -52,18 +52,18 @@ def check_vocabulary(vocabulary: Iterable[object], where: str | Path | None = No
         raise LectureError(where=where, field="vocabulary", expected="words", found="none")
     seen: dict[object, int] = {}
     for number, word in enumerate(words):
-        field = f"vocabulary[{number}]"
+        place = f"vocabulary[{number}]"
         if not isinstance(word, str) or not word or not word.isprintable() or " " in word:
             raise LectureError(
                 where=where,
-                field=field,
+                field=place,
                 expected="a word without spaces or control characters",
                 found=quoted(word),
             )
         if word in seen:
             raise LectureError(
                 where=where,
-                field=field,
+                field=place,
                 expected="every word once",
                 found=f"{quoted(word)} again, as in vocabulary[{seen[word]}]",
             )
@@ -79,11 +79,11 @@ def _check_matrices(
     ordered = {}
     for name, shape in shapes.items():
         matrix = np.array(matrices[name], dtype=np.float64, order="C")
-        field = f"matrices.{name}"
+        place = f"matrices.{name}"
         if matrix.shape != shape:
             raise LectureError(
                 where=where,
-                field=field,
+                field=place,
                 expected=f"shape {shape_text(shape)}",
                 found=shape_text(matrix.shape),
             )
@@ -91,7 +91,7 @@ def _check_matrices(
             row, column = np.argwhere(~np.isfinite(matrix))[0]
             raise LectureError(
                 where=where,
-                field=f"{field}[{row}][{column}]",
+                field=f"{place}[{row}][{column}]",
                 expected="a finite number",
                 found=str(matrix[row, column]),
             )

@@ -1,0 +1,103 @@
+"""The command line for weight files: `python -m engine weights check|convert|diff|init`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import engine
+from engine import comparison
+from engine.cli_options import Commands, Parser, add_command
+from engine.errors import LectureError
+from engine.recipe import RECIPES
+
+
+def add_commands(commands: Commands) -> None:
+    """Hang the four commands under `weights`."""
+    command = add_command(commands, "check", _check, "read a weight file and run it once")
+    command.add_argument("file")
+    command = add_command(
+        commands, "convert", _convert, "copy weights into another format, told by the endings"
+    )
+    command.add_argument("file")
+    command.add_argument("result", help="a name ending in .json, .npz or .safetensors")
+    _force_option(command)
+    command = add_command(
+        commands,
+        "diff",
+        _diff,
+        "tell which matrices and which values of the training pass differ between two weight "
+        "files, and by how much; exit code 0 if nothing does, 1 if something does, 2 for trouble",
+    )
+    command.add_argument("first")
+    command.add_argument("second")
+    command.add_argument("--source", help="the source sentence to run both on")
+    command.add_argument("--target", help="the target sentence to run both on")
+    _init_options(add_command(commands, "init", _init, "make a weight file"))
+
+
+def _init_options(command: Parser) -> None:
+    command.add_argument("result", help="a name ending in .json, .npz or .safetensors")
+    kind = command.add_mutually_exclusive_group()
+    kind.add_argument("--recipe", choices=RECIPES, default=RECIPES[0], help="default %(default)s")
+    kind.add_argument("--random", type=int, metavar="SEED", help="random numbers from this seed")
+    command.add_argument(
+        "--like", metavar="FILE", help="with --random: whose shapes and words (the tutorial's)"
+    )
+    for name, value in (("--low", -9.99), ("--high", 9.99)):
+        command.add_argument(name, type=float, default=value, help="with --random; %(default)s")
+    command.add_argument("--decimals", type=int, default=2, help="with --random; %(default)s")
+    _force_option(command)
+
+
+def _force_option(command: Parser) -> None:
+    command.add_argument("--force", action="store_true", help="replace a file that exists")
+
+
+def _check(options: argparse.Namespace) -> int:
+    weights = engine.load_weights(options.file)
+    engine.training_pass(weights, *comparison.sample(weights))
+    config = weights.config
+    numbers = sum(matrix.size for matrix in weights.matrices.values())
+    print(
+        f"{options.file}: good; {config.vocabulary_size} words, d_model {config.d_model}, "
+        f"{config.heads} heads, {len(config.encoder)} encoder and {len(config.decoder)} decoder "
+        f"layers, {len(weights.matrices)} matrices, {numbers} numbers"
+    )
+    return 0
+
+
+def _convert(options: argparse.Namespace) -> int:
+    weights = engine.load_weights(options.file)
+    _save(weights, options)
+    return 0
+
+
+def _diff(options: argparse.Namespace) -> int:
+    first, second = engine.load_weights(options.first), engine.load_weights(options.second)
+    lines = comparison.differences(first, second, options.source, options.target)
+    print("\n".join(lines) if lines else "no difference")
+    return 1 if lines else 0
+
+
+def _init(options: argparse.Namespace) -> int:
+    if options.random is None:
+        weights = engine.tutorial_weights(options.recipe)
+    else:
+        template = engine.load_weights(options.like or engine.TUTORIAL)
+        weights = engine.random_weights(
+            template, options.random, options.low, options.high, options.decimals
+        )
+    _save(weights, options)
+    return 0
+
+
+def _save(weights: engine.Weights, options: argparse.Namespace) -> None:
+    if not options.force and Path(options.result).exists():
+        raise LectureError(
+            where=options.result,
+            field="file",
+            expected="a new name, or --force to replace it",
+            found="a file that exists",
+        )
+    engine.save_weights(weights, options.result)
