@@ -1,0 +1,64 @@
+"""How far a job list is and how long it will still take, from the frames drawn so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+_MARGIN = 1.05  # a scene longer than foretold is taken to be this much longer than it is so far
+
+
+class Estimate:
+    """Counts frames over all workers. ``expected``: frames by task; ``slots``: workers at once."""
+
+    def __init__(
+        self,
+        expected: Mapping[str, int],
+        slots: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._expected = dict(expected)
+        self._done = dict.fromkeys(expected, 0)
+        self._began: dict[str, float] = {}
+        self._worked = 0.0  # seconds of the workers that have ended
+        self._slots = max(1, slots)
+        self._clock = clock
+
+    @property
+    def total(self) -> int:
+        return sum(self._expected.values())
+
+    @property
+    def done(self) -> int:
+        return sum(self._done.values())
+
+    def start(self, task: str) -> None:
+        self._began[task] = self._clock()
+
+    def advance(self, task: str, frames: int) -> None:
+        """``frames`` of the task are done in all."""
+        self._done[task] = frames
+        if frames > self._expected[task]:
+            self._expected[task] = round(frames * _MARGIN)
+
+    def end(self, task: str) -> None:
+        """The task is over, well or not; it now counts as exactly what it did."""
+        self._worked += self._clock() - self._began.pop(task)
+        self._expected[task] = self._done[task]
+
+    def seconds_left(self) -> float | None:
+        """Until the last worker ends, at the speed so far; None before there is a speed.
+
+        Waiting tasks are dealt to the workers longest first, as they really will be.
+        """
+        now = self._clock()
+        worked = self._worked + sum(now - began for began in self._began.values())
+        if not self.done or worked <= 0:
+            return None
+        left = {task: self._expected[task] - self._done[task] for task in self._expected}
+        lanes = [left[task] for task in self._began]
+        lanes += [0] * (self._slots - len(lanes))
+        waiting = [frames for task, frames in left.items() if task not in self._began and frames]
+        for frames in sorted(waiting, reverse=True):
+            lanes[lanes.index(min(lanes))] += frames
+        return max(lanes) * worked / self.done

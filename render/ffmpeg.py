@@ -1,0 +1,209 @@
+"""The only module that talks to ffmpeg: which binary, how a command is built and run.
+
+Commands are built with ffmpeg-python. Everything ffmpeg says is drained while it runs, so it can
+never block on a full pipe, and its last words are kept for the error message.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+from typing import IO, Any
+
+import ffmpeg
+
+from engine.errors import LectureError
+from render.quality import AUDIO_RATE, Quality
+
+VARIABLE = "LECTURE_FFMPEG"
+_NEEDED = ("libx264", "aac")
+_QUIET = ("-hide_banner", "-nostats", "-loglevel", "error")
+_LAST_LINES = 12
+
+#: one conversion for the whole project: full-range RGB in, BT.709 limited-range 4:2:0 out
+_TO_BT709 = {
+    "in_range": "full",
+    "out_range": "tv",
+    "out_color_matrix": "bt709",
+    "flags": "accurate_rnd+full_chroma_int+bicubic",
+}
+_TAGS = {"color_primaries": "bt709", "color_trc": "bt709", "colorspace": "bt709"}
+
+
+def find() -> str:
+    """The ffmpeg to use: $LECTURE_FFMPEG, else the system's, else the one imageio-ffmpeg carries.
+
+    Raises LectureError where the chosen one cannot encode H.264 and AAC, or none is there.
+    """
+    chosen = os.environ.get(VARIABLE)
+    if chosen:
+        path = shutil.which(chosen)
+        missing = _missing_encoders(path) if path else ["such a program"]
+        if path is None or missing:
+            raise LectureError(
+                where=f"{VARIABLE}={chosen}",
+                field="ffmpeg",
+                expected=f"an ffmpeg with the encoders {' and '.join(_NEEDED)}",
+                found=f"no {' and no '.join(missing)}",
+            )
+        return path
+    for path in (shutil.which("ffmpeg"), _carried()):
+        if path is not None and not _missing_encoders(path):
+            return path
+    raise LectureError(
+        field="ffmpeg",
+        expected=f"one with the encoders {' and '.join(_NEEDED)}: install ffmpeg, or the Python "
+        f"package imageio-ffmpeg, or name one in {VARIABLE}",
+        found="none",
+    )
+
+
+def _carried() -> str | None:
+    """The binary inside the imageio-ffmpeg package; None on a platform it has none for."""
+    try:
+        import imageio_ffmpeg
+
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        return None
+
+
+def _missing_encoders(path: str) -> list[str]:
+    """Those of the encoders we need that this binary lacks."""
+    try:
+        listing = subprocess.run(
+            [path, "-hide_banner", "-encoders"], capture_output=True, text=True, timeout=30
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return list(_NEEDED)
+    names = {line.split()[1] for line in listing.splitlines() if len(line.split()) > 1}
+    return [name for name in _NEEDED if name not in names]
+
+
+class Process:
+    """A running ffmpeg whose stderr is drained. Stays in the caller's process group.
+
+    It runs inside ``folder``, so that a command names files only by plain names: folders may be
+    called anything ("#", "?", quotes, line breaks), which ffmpeg's own file names do not survive.
+    """
+
+    def __init__(self, arguments: list[str], folder: Path, *, takes_frames: bool = False) -> None:
+        self._popen = subprocess.Popen(
+            arguments,
+            cwd=folder,
+            stdin=subprocess.PIPE if takes_frames else subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        self._said: collections.deque[str] = collections.deque(maxlen=_LAST_LINES)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def _listen(self) -> None:
+        assert self._popen.stderr is not None
+        for line in self._popen.stderr:
+            self._said.append(line.decode("utf-8", "replace").strip())
+
+    @property
+    def stdin(self) -> IO[bytes]:
+        assert self._popen.stdin is not None
+        return self._popen.stdin
+
+    def finish(self, where: str | Path) -> None:
+        """Wait for the end. Raises LectureError with ffmpeg's own words if it failed."""
+        code = self._popen.wait()
+        self._listener.join()
+        if code != 0:
+            said = [line for line in self._said if line] or [f"exit code {code}"]
+            full = [line for line in said if "No space left" in line]
+            raise LectureError(
+                where=where,
+                field="ffmpeg",
+                expected="an encoded video",
+                found="no space left on the disk" if full else "; ".join(said[-3:]),
+            )
+
+    def kill(self) -> None:
+        self._popen.kill()
+        self._popen.wait()
+
+
+def encode_frames(binary: str, target: Path, quality: Quality, threads: int) -> Process:
+    """Start one ffmpeg that turns raw RGBA frames on its stdin into ``target`` (H.264, no sound).
+
+    The alpha byte is ignored. Closed GOP of two seconds at most; every tag says BT.709.
+    """
+    raw = ffmpeg.input(
+        "pipe:",
+        format="rawvideo",
+        pix_fmt="rgb0",
+        s=f"{quality.width}x{quality.height}",
+        framerate=quality.fps,
+    )
+    picture = raw.filter("scale", **_TO_BT709).filter("format", "yuv420p")
+    picture = picture.filter("setparams", range="tv", **_TAGS)
+    settings: dict[str, Any] = {
+        "format": "mp4",
+        "vcodec": "libx264",
+        "preset": quality.preset,
+        "crf": quality.crf,
+        "profile:v": "high",
+        "pix_fmt": "yuv420p",
+        "g": quality.keyframe_interval,
+        "x264-params": "open-gop=0",
+        "bf": 2,
+        "threads": threads,
+        "color_range": "tv",
+        "chroma_sample_location": "left",
+        **_TAGS,
+    }
+    command = _command(binary, picture.output(_name(target), **settings))
+    return Process(command, target.parent, takes_frames=True)
+
+
+def mux(
+    binary: str, listing: Path, metadata: Path, target: Path, *, samples: int, language: str
+) -> None:
+    """Copy the videos of a concat ``listing`` into ``target``, add silence and the ``metadata``.
+
+    All three files are in one folder, beside the videos listed, under plain names.
+    ``samples``: length of the sound at 48 kHz. ``metadata``: an FFMETADATA file. The encoder's
+    delay (1024 samples) is taken off the front, so that no edit list is needed.
+    """
+    video = ffmpeg.input(_name(listing), format="concat", safe=0)
+    silence = ffmpeg.input(
+        f"anullsrc=r={AUDIO_RATE}:cl=stereo,atrim=end_sample={max(samples - 1024, 1)},"
+        "asetpts=PTS+1024",
+        format="lavfi",
+    )
+    notes = ffmpeg.input(_name(metadata), format="ffmetadata")
+    settings = {
+        "format": "mp4",
+        "c:v": "copy",
+        "c:a": "aac",
+        "b:a": "128k",
+        "ac": 2,
+        "map_metadata": 2,
+        "map_chapters": 2,
+        "metadata:s:v:0": f"language={language}",
+        "metadata:s:a:0": f"language={language}",
+        "use_editlist": 0,
+        "movflags": "+faststart+negative_cts_offsets",
+    }
+    # "v?" maps nothing: it only keeps the metadata file among the inputs.
+    graph = ffmpeg.output(video["v"], silence["a"], notes["v?"], _name(target), **settings)
+    Process(_command(binary, graph), target.parent).finish(target)
+
+
+def _name(path: Path) -> str:
+    """A file of the working folder, as ffmpeg cannot take it for an option or a protocol."""
+    return f"file:{path.name}"
+
+
+def _command(binary: str, graph: Any) -> list[str]:
+    arguments: list[str] = ffmpeg.compile(graph, cmd=[binary, *_QUIET], overwrite_output=True)
+    return arguments

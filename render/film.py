@@ -1,0 +1,68 @@
+"""The whole lecture as one film: all scene videos end to end, a chapter for each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import LectureError
+from render import check
+from render.finish import Part, assemble
+from render.metadata import LECTURE_TITLES, Origin
+from render.quality import Quality
+from render.workspace import Workspace
+
+FILE_NAME = "lecture.mp4"
+
+
+@dataclass(frozen=True)
+class SceneVideo:
+    """A scene's video by its name in the output folder, and its title."""
+
+    name: str
+    title: str
+
+
+def snapshot(space: Workspace, scenes: Sequence[SceneVideo], origin: Origin) -> list[Part] | str:
+    """The scenes' videos as they are now, safe from other runs; or why they make no film."""
+    folder = space.task_folder("film")
+    parts: list[Part] = []
+    for scene in scenes:
+        copy = folder / scene.name
+        try:
+            _keep(space.out / scene.name, copy)
+            found, frames = check.read_origin(copy)
+        except (OSError, LectureError):
+            return f"{scene.name} is not there yet"
+        if found != str(origin):
+            return f"{scene.name} was made with another quality, language or weights"
+        parts.append(Part(copy, frames, scene.title))
+    return parts
+
+
+def join(
+    space: Workspace, parts: Sequence[Part], origin: Origin, quality: Quality, binary: str
+) -> Path:
+    """Write and check ``lecture.mp4``, put it in the output folder, return its path there."""
+    target = parts[0].video.parent / FILE_NAME
+    title = LECTURE_TITLES[origin.language]
+    chapters = assemble(
+        binary, parts, target, title=title, origin=origin, quality=quality, with_chapters=True
+    )
+    frames = sum(part.frames for part in parts)
+    expected = check.Expected(quality, frames, title, origin, chapters)
+    check.check_video(target, expected, shown_as=FILE_NAME)
+    return space.publish(target, FILE_NAME)
+
+
+def _keep(video: Path, copy: Path) -> None:
+    """A second name for the same file; a copy where the file system has no such thing."""
+    try:
+        os.link(video, copy)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        shutil.copyfile(video, copy)

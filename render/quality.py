@@ -1,0 +1,50 @@
+"""The four picture qualities and the encoder settings that go with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+AUDIO_RATE = 48_000  # samples a second; a whole number of them falls on every frame
+KEYFRAME_SECONDS = 2  # longest distance of two keyframes
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Size in pixels, frames a second, and x264's preset and quality (CRF, lower is better)."""
+
+    name: str
+    width: int
+    height: int
+    fps: int
+    preset: str
+    crf: int
+
+    @property
+    def label(self) -> str:
+        """As a person says it: ``1080p30``."""
+        return f"{self.height}p{self.fps}"
+
+    @property
+    def frame_bytes(self) -> int:
+        """Bytes of one raw frame, four to a pixel."""
+        return self.width * self.height * 4
+
+    @property
+    def samples_per_frame(self) -> int:
+        return AUDIO_RATE // self.fps
+
+    @property
+    def keyframe_interval(self) -> int:
+        """Frames from one keyframe to the next, at most."""
+        return KEYFRAME_SECONDS * self.fps
+
+
+QUALITIES: dict[str, Quality] = {
+    quality.name: quality
+    for quality in (
+        Quality("draft", 854, 480, 15, "veryfast", 20),
+        Quality("standard", 1920, 1080, 30, "veryfast", 18),
+        Quality("high", 1920, 1080, 60, "veryfast", 18),
+        Quality("4k", 3840, 2160, 60, "veryfast", 18),
+    )
+}

@@ -1,0 +1,213 @@
+"""One run of the front door: from what was asked for to videos in the output folder."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from engine.errors import LectureError, from_os_error, one_line
+from render import ffmpeg, pool
+from render.estimate import Estimate
+from render.metadata import Origin
+from render.progress import Screen, duration
+from render.quality import Quality
+from render.records import expected_frames, write_record
+from render.task import Failure, Result, Task
+from render.workspace import Workspace
+from scenes import texts
+from scenes.registry import SceneInfo
+
+_MB = 1_000_000
+_BYTES_PER_SECOND = {"draft": 0.2 * _MB, "standard": 0.6 * _MB, "high": 0.8 * _MB, "4k": 2 * _MB}
+
+
+@dataclass(frozen=True)
+class Order:
+    """What was asked for. ``whole``: every scene there is, not a choice of some."""
+
+    scenes: tuple[SceneInfo, ...]
+    everything: tuple[SceneInfo, ...]
+    quality: Quality
+    language: str
+    weights: Path
+    out: Path
+    jobs: int
+
+    @property
+    def whole(self) -> bool:
+        return self.scenes == self.everything
+
+    def video_name(self, scene: SceneInfo) -> str:
+        """Letters, digits and _ only, as some platforms demand: ``08_attention_scores_zh.mp4``."""
+        return f"{scene.slug}_{self.language}.mp4"
+
+    def title(self, scene: SceneInfo) -> str:
+        try:
+            return str(texts.load(self.language)[scene.slug]["title"])
+        except KeyError:
+            return scene.slug.replace("_", " ")
+
+
+class Stopped(BaseException):
+    """SIGTERM or SIGHUP came; ``code`` is the exit code that tells so."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.code = 128 + number
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into an exception, so that everything is cleaned up."""
+
+    def stop(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise Stopped(number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def digest(weights: Path) -> str:
+    """The beginning of the SHA-256 of a weight file that has been found good."""
+    import engine
+
+    engine.load_weights(weights)
+    try:
+        return hashlib.sha256(weights.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise from_os_error(error, weights) from error
+
+
+class Session:
+    """Does an :class:`Order`, telling its story line by line; is the pool's listener."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self.origin = Origin(order.language, order.quality.name, digest(order.weights))
+        self.binary = ffmpeg.find()
+        self._scenes = {scene.slug: scene for scene in order.scenes}
+        self._failures: list[Failure] = []
+
+    def run(self) -> int:
+        """Render, then join. Exit code: 0 all well, 2 a mistake in the input, 1 in the code."""
+        with stoppable(), Workspace(self.order.out) as self._space:
+            jobs = [self._job(scene) for scene in self.order.scenes]
+            _check_free_space(self.order, sum(job.expected_frames for job in jobs))
+            expected = {job.task.slug: job.expected_frames for job in jobs}
+            slots = min(self.order.jobs, len(jobs))
+            self._estimate = Estimate(expected, slots)
+            with Screen(self._estimate, len(jobs)) as self._screen:
+                pool.run(jobs, slots, self, lock=self._space.lock)
+                self._make_film()
+        if not self._failures:
+            return 0
+        return 2 if all(failure.mistake for failure in self._failures) else 1
+
+    def _job(self, scene: SceneInfo) -> pool.Job:
+        order = self.order
+        task = Task(
+            slug=scene.slug,
+            module=scene.module,
+            class_name=scene.class_name,
+            title=order.title(scene),
+            language=order.language,
+            quality_name=order.quality.name,
+            weights=str(order.weights),
+            weights_digest=self.origin.weights,
+            folder=str(self._space.task_folder(scene.slug)),
+            ffmpeg=self.binary,
+            threads=max(1, order.jobs // len(order.scenes)),
+        )
+        folders = [order.out, *sorted(order.out.parent.glob("*/"))]
+        name = order.video_name(scene)
+        return pool.Job(task, expected_frames(name, order.quality, folders))
+
+    def started(self, task: Task) -> None:
+        self._estimate.start(task.slug)
+        self._screen.update()
+
+    def advanced(self, task: Task, frames: int) -> None:
+        self._estimate.advance(task.slug, frames)
+        self._screen.update()
+
+    def ended(self, task: Task, outcome: Result | Failure) -> None:
+        """Put the video in place, or say why there is none."""
+        if isinstance(outcome, Result):
+            try:
+                self._publish(task, outcome)
+            except LectureError as error:
+                outcome = Failure(str(error), mistake=True)
+        if isinstance(outcome, Failure):
+            self._fail(task, outcome)
+        self._estimate.end(task.slug)
+        self._screen.scene_ended()
+        shutil.rmtree(task.folder, ignore_errors=True)
+
+    def _publish(self, task: Task, result: Result) -> None:
+        name = self.order.video_name(self._scenes[task.slug])
+        final = self._space.publish(task.video, name)
+        write_record(self.order.out, name, task, result)
+        self._screen.say(
+            f"{final}: {result.frames / task.quality.fps:.1f} s of film in "
+            f"{duration(result.seconds)}, {result.memory / _MB:.0f} MB of memory at most"
+        )
+
+    def _fail(self, task: Task, failure: Failure) -> None:
+        self._failures.append(failure)
+        where = ""
+        if not failure.mistake:
+            where = f" (log: {self._keep_log(task)})"
+        self._screen.say(f"{task.slug}: no video: {failure.line}{where}")
+
+    def _keep_log(self, task: Task) -> Path | str:
+        logs = self.order.out / "logs"
+        try:
+            logs.mkdir(exist_ok=True)
+            return Path(shutil.copyfile(task.log, logs / f"{task.slug}_{task.language}.txt"))
+        except OSError as error:
+            return f"could not be kept, {error.strerror}"
+
+    def _make_film(self) -> None:
+        from render import film
+
+        order = self.order
+        videos = [film.SceneVideo(order.video_name(s), order.title(s)) for s in order.everything]
+        parts = film.snapshot(self._space, videos, self.origin)
+        if self._failures:
+            parts = "not all scenes could be rendered"
+        if isinstance(parts, str):
+            there = (order.out / film.FILE_NAME).exists()
+            state = "left as it was" if there else "not made"
+            self._screen.say(f"{film.FILE_NAME} {state}: {parts}")
+            return
+        path = film.join(self._space, parts, self.origin, order.quality, self.binary)
+        seconds = sum(part.frames for part in parts) / order.quality.fps
+        self._screen.say(f"{path}: the whole lecture, {duration(seconds)}, {len(parts)} chapters")
+
+
+def _check_free_space(order: Order, frames: int) -> None:
+    """Raise LectureError where the videos plainly do not fit; each is there twice for a moment."""
+    needed = 2 * frames / order.quality.fps * _BYTES_PER_SECOND[order.quality.name]
+    free = shutil.disk_usage(order.out).free
+    if free < needed:
+        raise LectureError(
+            where=order.out,
+            field="disk",
+            expected=f"about {needed / _MB:.0f} MB free",
+            found=f"{free / _MB:.0f} MB",
+        )
+
+
+def names(scenes: Sequence[SceneInfo]) -> str:
+    return one_line(", ".join(scene.slug for scene in scenes))

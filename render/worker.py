@@ -1,0 +1,152 @@
+"""``python -m render.worker TASK.json FD``: render one scene in a process of its own.
+
+Messages go to the file descriptor FD, prints to the task's log. The worker leads its own process
+group; when its parent dies, even by ``kill -9``, its stdin ends and it takes the group with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from engine.errors import LectureError, one_line
+from render.encoding import FrameEncoder
+from render.finish import Part, assemble
+from render.task import Failure, Message, Result, Task, encode_message
+
+
+def main(task_file: str, descriptor: str) -> None:
+    """Run one task; how it ended is told in the last message."""
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    task = Task.from_json(Path(task_file).read_text(encoding="ascii"))
+    report = functools.partial(_send, int(descriptor))
+    with task.log.open("w", encoding="utf-8", errors="backslashreplace") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    try:
+        report(run(task, report))
+    except LectureError as error:
+        report(Failure(str(error), mistake=True))
+    except BaseException as error:
+        with contextlib.suppress(OSError):  # the log may be on the full disk
+            traceback.print_exc()
+            sys.stderr.flush()
+        report(Failure(one_line(f"{type(error).__name__}: {error}"), mistake=False))
+
+
+def run(task: Task, report: Any) -> Result:
+    """Draw, encode, add sound, check. Leaves the video at ``task.video``."""
+    from render.check import Expected, check_video
+
+    began = time.monotonic()
+    silent = Path(task.folder) / "pictures.mp4"
+    encoder = FrameEncoder(task.ffmpeg, silent, task.quality, task.threads)
+    try:
+        scene = draw(task, encoder, report)
+    except BaseException:
+        encoder.abort()
+        raise
+    if encoder.frames == 0:
+        raise LectureError(where=task.module, expected="a scene that plays", found="no frames")
+    assemble(
+        task.ffmpeg,
+        [Part(silent, encoder.frames, task.title)],
+        task.video,
+        title=task.title,
+        origin=task.origin,
+        quality=task.quality,
+        with_chapters=False,
+    )
+    expected = Expected(task.quality, encoder.frames, task.title, task.origin)
+    check_video(task.video, expected, shown_as=task.slug)
+    _check_clock(task, scene, encoder.frames)
+    return Result(encoder.frames, time.monotonic() - began, _peak_memory(), _beats(scene))
+
+
+def draw(task: Task, encoder: FrameEncoder, report: Any) -> Any:
+    """Play the scene into the encoder; returns the scene."""
+    from manim import config
+    from manim.renderer.cairo_renderer import CairoRenderer
+
+    from render.writer import StreamWriter
+    from scenes.settings import Settings
+
+    config.update(_manim_settings(task))
+    kind = getattr(importlib.import_module(task.module), task.class_name)
+    settings = Settings(language=task.language, weights=Path(task.weights))
+    writer = functools.partial(StreamWriter, encoder=encoder, report=report)
+    scene = kind(settings=settings, renderer=CairoRenderer(file_writer_class=writer))
+    scene.render()
+    return scene
+
+
+def _manim_settings(task: Task) -> dict[str, Any]:
+    """Everything that decides about the picture, so that no manim.cfg of the user can."""
+    quality = task.quality
+    return {
+        "pixel_width": quality.width,
+        "pixel_height": quality.height,
+        "frame_rate": quality.fps,
+        "media_dir": str(Path(task.folder) / "media"),
+        "format": "mp4",
+        "disable_caching": True,
+        "save_sections": False,
+        "progress_bar": "none",
+        "verbosity": "WARNING",
+        "renderer": "cairo",
+        "preview": False,
+        "background_opacity": 1.0,
+        "from_animation_number": 0,
+        "upto_animation_number": -1,
+    }
+
+
+def _check_clock(task: Task, scene: Any, frames: int) -> None:
+    """The scene's own clock, by which captions are timed, ends with the video."""
+    if abs(scene.time * task.quality.fps - frames) > 1:
+        raise LectureError(
+            where=task.slug,
+            field="length",
+            expected=f"{scene.time:.3f} s by the scene's clock",
+            found=f"{frames / task.quality.fps:.3f} s",
+        )
+
+
+def _beats(scene: Any) -> list[dict[str, Any]]:
+    fields = ("name", "step", "start", "end", "text")
+    return [{key: getattr(beat, key) for key in fields} for beat in scene.timeline]
+
+
+def _peak_memory() -> int:
+    """Bytes: this process's peak plus the largest of its encoders."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(resource.getrusage(one).ru_maxrss for one in who) * unit
+
+
+def _send(descriptor: int, message: Message) -> None:
+    with contextlib.suppress(BrokenPipeError):
+        os.write(descriptor, encode_message(message))
+
+
+def _die_with_parent() -> None:
+    """The parent never writes: an end of stdin means that it is gone."""
+    while os.read(0, 1024):
+        pass
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
