@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
@@ -10,12 +11,25 @@ MINUS = "\u2212"
 
 def shown(value: float, decimals: int, *, signed: bool = False) -> str:
     """``value`` with ``decimals`` digits after the point, rounded half to even from the exact
-    binary value (as Python and C do); a zero never has a sign."""
-    text = f"{abs(value):.{decimals}f}"
+    binary value (as Python and C do); a zero never has a sign.
+
+    Decimals below zero round to a power of ten and say so: ``shown(-1e9, -9)`` is ``−1e9``.
+    """
+    if decimals < 0:
+        text = f"{abs(value) / 10.0**-decimals:.0f}e{-decimals}"
+        text = "0" if text.startswith("0e") else text
+    else:
+        text = f"{abs(value):.{decimals}f}"
     zero = not text.strip("0.")
     if value < 0 and not zero:
         return MINUS + text
     return "+" + text if signed and not zero else text
+
+
+def leading(value: float) -> int:
+    """The decimals that keep the leading digit of a huge value and nothing else: -9 for -1e9,
+    and for the -999999998.99 that rounds to it."""
+    return -int(f"{value:.0e}".split("e")[1]) if math.isfinite(value) and value else 0
 
 
 def as_decimal(text: str) -> Decimal:
@@ -29,8 +43,13 @@ def adds_up(terms: Sequence[str], result: str) -> bool:
 
 
 def rounds_to(exact: Decimal, result: str) -> bool:
-    """Whether ``exact`` rounded to the decimals of ``result`` is ``result`` (either way at a half)."""
+    """Whether ``exact`` rounded to the decimals of ``result`` is ``result`` (either way at a half).
+
+    A result written in a power of ten hides digits before the point: it has to be met exactly.
+    """
     target = as_decimal(result)
+    if "e" in result:
+        return exact == target
     with localcontext() as context:
         context.prec = 60
         step = Decimal(1).scaleb(target.as_tuple().exponent)  # type: ignore[arg-type]
