@@ -20,6 +20,8 @@ KEY: Final = ManimColor("#F2A65A")
 VALUE: Final = ManimColor("#B58CF0")
 WEIGHT: Final = ManimColor("#FFD166")
 MASKED: Final = ManimColor("#EF6461")
+#: Ground of a cell that the mask forbids; MASKED hatching goes over it.
+CLOSED: Final = ManimColor("#3A1F26")
 GRADIENT: Final = ManimColor("#4DD0E1")
 NEGATIVE: Final = QUERY
 POSITIVE: Final = ManimColor("#F28C4A")
@@ -75,9 +77,7 @@ DIMMED: Final = 0.35
 
 def luminance(color: ManimColor) -> float:
     """Relative luminance of WCAG 2.1, from 0 (black) to 1 (white)."""
-    channels = [
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color.to_rgb()
-    ]
+    channels = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color.to_rgb()]
     return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]
 
 

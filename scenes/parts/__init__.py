@@ -4,7 +4,7 @@ from .equation import OVER, PLUS, TIMES, Equation, Root, Term
 from .grid import GAP, Grid, outline
 from .header import Badge, Header, MiniMap, Narration
 from .phrase import Facts, Glyphs, Number, Phrase, Quoted, Say, fill, row
-from .shapes import Bars, Token, arrow, token_row
+from .shapes import Bars, Token, arrow, hatch, token_row
 
 __all__ = [
     "GAP",
@@ -29,6 +29,7 @@ __all__ = [
     "Token",
     "arrow",
     "fill",
+    "hatch",
     "outline",
     "row",
     "token_row",

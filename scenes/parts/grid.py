@@ -8,8 +8,10 @@ import numpy as np
 from manim import DOWN, LEFT, ORIGIN, RIGHT, UP, ManimColor, Rectangle, RoundedRectangle, VGroup
 
 from .. import theme
+from ..rounding import leading
 from ..values import Scalar, Values
 from .phrase import Number, Phrase
+from .shapes import hatch
 
 Fill = Callable[[float], ManimColor]
 GAP = 0.05
@@ -18,10 +20,13 @@ GAP = 0.05
 class Grid(VGroup):
     """A matrix on screen.
 
-    ``values`` is a 2-D part of the trace, shape (rows, columns). ``fill`` gives a cell's colour
-    from its value; :meth:`signed` and :meth:`heat` make the two usual kinds. A number that would
-    not fit its cell gets smaller, down to the smallest size, and then fewer decimals: all cells
-    alike.
+    ``values`` is a 2-D part of the trace, shape (rows, columns), or a 1-D part, which makes one
+    row. ``fill`` gives a cell's colour from its value; :meth:`signed` and :meth:`heat` make the
+    two usual kinds. A number that would not fit its cell gets smaller, down to the smallest size,
+    and then fewer decimals: all cells alike.
+
+    ``mask`` (a ``decoder.mask``) closes the cells where it is below zero: red and hatched, with
+    their value's leading digit only (``−1e9``, or an exact ``0``).
     """
 
     def __init__(
@@ -38,23 +43,26 @@ class Grid(VGroup):
         column_color: ManimColor = theme.MUTED,
         label_size: float = theme.BODY,
         bold_labels: bool = True,
+        mask: Values | None = None,
     ) -> None:
         super().__init__()
         self.values = values
-        self.shape = values.shape
+        self.mask = mask
+        self.shape = values.shape if len(values.shape) > 1 else (1, *values.shape)
         self.fill_of = fill
         width, height = cell
         self.decimals, self.size = self._fitting(decimals, size, width - 0.12)
         self.cells = VGroup()
         self.numbers = VGroup()
+        self.hatches = VGroup()
         for i in range(self.shape[0]):
             for j in range(self.shape[1]):
                 at = RIGHT * j * (width + GAP) + DOWN * i * (height + GAP)
-                self._add_cell(values[i, j], at, width, height)
+                self._add_cell(i, j, at, width, height)
         self._align_columns()
         self.row_labels = VGroup()
         self.column_labels = VGroup()
-        self.add(self.cells, self.numbers, self.row_labels, self.column_labels)
+        self.add(self.cells, self.hatches, self.numbers, self.row_labels, self.column_labels)
         for i, text in enumerate(rows):
             label = Phrase(text, size=label_size, color=row_color, bold=bold_labels)
             self.row_labels.add(label.beside(self.cell(i, 0), 0.22, LEFT))
@@ -67,7 +75,9 @@ class Grid(VGroup):
     @classmethod
     def signed(cls, values: Values, **options: object) -> Grid:
         """Blue below zero, orange above, by the largest magnitude in the matrix."""
-        scale = float(np.abs(values.array).max())
+        mask = options.get("mask")
+        counted = values.array if mask is None else values.array[mask.array >= 0]  # type: ignore[attr-defined]
+        scale = float(np.abs(counted).max())
         return cls(values, fill=lambda v: theme.signed_fill(v, scale), **options)  # type: ignore[arg-type]
 
     @classmethod
@@ -78,9 +88,7 @@ class Grid(VGroup):
 
     def _fitting(self, decimals: int, size: float, room: float) -> tuple[int, float]:
         while True:
-            widest = max(
-                Number(s, decimals, size=size).width for s in _extremes(self.values.scalars())
-            )
+            widest = max(Number(s, decimals, size=size).width for s in self._extremes())
             if widest <= room:
                 return decimals, size
             smaller = max(theme.SMALLEST, size * room / widest)
@@ -88,19 +96,32 @@ class Grid(VGroup):
                 return decimals, smaller
             decimals -= 1
 
-    def _add_cell(self, scalar: Scalar, at: np.ndarray, width: float, height: float) -> None:
-        color = self.fill_of(scalar.exact)
+    def _extremes(self) -> list[Scalar]:
+        """Smallest and largest value of the cells that are not closed."""
+        rows, columns = self.shape
+        places = [(i, j) for i in range(rows) for j in range(columns) if not self.is_closed(i, j)]
+        scalars = [self.scalar(i, j) for i, j in places]
+        return [min(scalars, key=lambda s: s.exact), max(scalars, key=lambda s: s.exact)]
+
+    def _add_cell(self, i: int, j: int, at: np.ndarray, width: float, height: float) -> None:
+        scalar, closed = self.scalar(i, j), self.is_closed(i, j)
+        color = theme.CLOSED if closed else self.fill_of(scalar.exact)
         box = Rectangle(
             width=width, height=height, stroke_width=0, fill_color=color, fill_opacity=1
         ).move_to(at)
-        number = Number(scalar, self.decimals, size=self.size, color=theme.ink_on(color))
+        decimals = leading(scalar.exact) if closed else self.decimals
+        number = Number(scalar, decimals, size=self.size, color=theme.ink_on(color))
         self.cells.add(box)
+        self.hatches.add(hatch(box) if closed else VGroup())
         self.numbers.add(number.place(at).set_z_index(1))
 
     def _align_columns(self) -> None:
         """Right edges, and so decimal points, one below the other, the widest centred."""
         for j in range(self.shape[1]):
-            column = [self.number(i, j) for i in range(self.shape[0])]
+            rows = [i for i in range(self.shape[0]) if not self.is_closed(i, j)]
+            column = [self.number(i, j) for i in rows]
+            if not column:
+                continue
             right = max(number.width for number in column) / 2 + self.cell(0, j).get_x()
             for number in column:
                 number.shift(RIGHT * (right - number.get_right()[0]))
@@ -108,6 +129,23 @@ class Grid(VGroup):
     def _at(self, i: int, j: int) -> int:
         rows, columns = self.shape
         return (i % rows) * columns + j % columns
+
+    def scalar(self, i: int, j: int) -> Scalar:
+        """The value of a cell."""
+        return self.values[i, j] if len(self.values.shape) > 1 else self.values[j]
+
+    def is_closed(self, i: int, j: int) -> bool:
+        """Whether the mask forbids this cell."""
+        return self.mask is not None and bool(self.mask.array[i, j] < 0)
+
+    def closed(self) -> list[tuple[int, int]]:
+        """The forbidden cells, row by row."""
+        rows, columns = self.shape
+        return [(i, j) for i in range(rows) for j in range(columns) if self.is_closed(i, j)]
+
+    def whole_cell(self, i: int, j: int) -> VGroup:
+        """Cell, hatching and number."""
+        return VGroup(self.cell(i, j), self.hatches[self._at(i, j)], self.number(i, j))
 
     def cell(self, i: int, j: int) -> Rectangle:
         return self.cells[self._at(i, j)]
@@ -129,22 +167,19 @@ class Grid(VGroup):
 
     def row_all(self, i: int) -> VGroup:
         """Cells, numbers and label of a row."""
-        whole = VGroup(self.row_cells(i), self.row_numbers(i))
+        hatches = VGroup(*(self.hatches[self._at(i, j)] for j in range(self.shape[1])))
+        whole = VGroup(self.row_cells(i), hatches, self.row_numbers(i))
         if len(self.row_labels):
             whole.add(self.row_labels[i])
         return whole
 
     def body(self) -> VGroup:
         """Cells and numbers, without labels."""
-        return VGroup(self.cells, self.numbers)
+        return VGroup(self.cells, self.hatches, self.numbers)
 
     def frame(self, *members: VGroup, color: ManimColor = theme.INK) -> RoundedRectangle:
         """An outline around some cells (a row, a column, one cell; all of them by default)."""
         return outline(VGroup(*members) if members else self.cells, color=color)
-
-
-def _extremes(scalars: list[Scalar]) -> list[Scalar]:
-    return [min(scalars, key=lambda s: s.exact), max(scalars, key=lambda s: s.exact)]
 
 
 def outline(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from manim import LEFT, ORIGIN, RIGHT, Arrow, ManimColor, Rectangle, RoundedRectangle, VGroup
+from manim import LEFT, ORIGIN, RIGHT, Arrow, Line, ManimColor, Rectangle, RoundedRectangle, VGroup
 
 from .. import theme
 from ..values import Scalar, Values
@@ -72,6 +72,21 @@ def arrow(
         max_tip_length_to_length_ratio=1,
         max_stroke_width_to_length_ratio=1000,
     )
+
+
+def hatch(box: Rectangle, *, color: ManimColor = theme.MASKED, pitch: float = 0.2) -> VGroup:
+    """Diagonal lines over a box: forbidden, also for those who cannot tell red."""
+    left, right = box.get_left()[0], box.get_right()[0]
+    bottom, height = box.get_bottom()[1], box.height
+    lines = VGroup()
+    start = left - height + pitch / 2
+    while start < right:
+        low, high = max(start, left), min(start + height, right)
+        if high - low > 0.02:
+            ends = [low, bottom + low - start, 0], [high, bottom + high - start, 0]
+            lines.add(Line(*ends, stroke_width=1.6, color=color, stroke_opacity=0.5))
+        start += pitch
+    return lines
 
 
 class Bars(VGroup):
