@@ -20,10 +20,11 @@ def sheet(info: SceneInfo, settings: Settings, *, height: int = 480, columns: in
     """One picture with the last frame of each beat, its step, name and times under it."""
     frames: list[np.ndarray] = []
 
-    def keep(scene: LectureScene, frame: np.ndarray) -> None:
+    def keep(scene: LectureScene, frame: np.ndarray | None) -> None:
+        assert frame is not None
         frames.append(frame[:, :, :3].copy())
 
-    scene = playthrough.play(info, settings, at_beat=keep, height=height)
+    scene = playthrough.play(info, settings, at_beat=keep, draw=True, height=height)
     rows = math.ceil(len(frames) / columns)
     width = frames[0].shape[1]
     page = Image.new("RGB", (columns * width, rows * (height + CAPTION)), "#000000")

@@ -9,37 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from manim import RIGHT, UP, FadeIn, FadeOut, ManimColor, Scene, VGroup
+from manim import UP, FadeIn, FadeOut, ManimColor, Scene, VGroup
 
 import engine
 
 from . import fonts, registry, texts, theme
-from .parts import Facts, Header, Narration, Number, Phrase, Quoted, fill
+from .parts import Facts, Header, Narration, Phrase, fill
+from .record import Beat, Record
 from .settings import Settings
 from .values import Run
-
-
-@dataclass
-class Beat:
-    """A beat that was played: seconds of the scene's clock, and its sentence in plain letters."""
-
-    name: str
-    step: int
-    start: float
-    end: float
-    text: str
-
-
-@dataclass
-class Showing:
-    """A number that was on screen, from first to last second."""
-
-    number: Number | Quoted
-    first: float
-    last: float
 
 
 class LectureScene(Scene):
@@ -56,13 +36,16 @@ class LectureScene(Scene):
         self.settings = settings or Settings.from_environment()
         self.info = registry.by_class(type(self).__name__)
         self.timeline: list[Beat] = []
-        self.showings: dict[int, Showing] = {}
+        self.record = Record()
         self.reads: set[tuple[str, str]] = set()
-        #: called at the end of each beat; for audits and contact sheets
+        #: called at the end of each beat, and at the quarters of each animation that is taken to
+        #: its end in one step; for audits and contact sheets
         self.on_beat: Callable[[], None] | None = None
+        self.on_quarter: Callable[[], None] | None = None
         self._runs: dict[str, Run] = {}
         self._weights: dict[str, engine.Weights] = {}
         self._narration: Narration | None = None
+        self._beat_now = ""
         super().__init__(**options)
 
     # -- the trace -----------------------------------------------------------------------------
@@ -128,6 +111,11 @@ class LectureScene(Scene):
         self._step = first_step
 
     @property
+    def beat_now(self) -> str:
+        """Name of the beat that is playing, or of the last one."""
+        return self._beat_now
+
+    @property
     def clock(self) -> float:
         """Seconds of film so far."""
         return float(self.renderer.time)
@@ -143,6 +131,7 @@ class LectureScene(Scene):
         facts = facts or {}
         start = self.clock
         said = fill(template, facts)
+        self._beat_now = name
         self._announce(name, step, template, facts)
         yield
         need = texts.reading_time(said, self.settings.language) + theme.FADE
@@ -178,7 +167,7 @@ class LectureScene(Scene):
             ink=theme.WEIGHT if last else theme.INK,
             bold=last,
         )
-        animations.append(FadeIn(narration, shift=0.15 * RIGHT))
+        animations.append(FadeIn(narration, shift=0.1 * UP))
         if self._narration is not None:
             animations.append(FadeOut(self._narration))
         self._narration = narration
@@ -215,12 +204,11 @@ class LectureScene(Scene):
     def play(self, *animations: Any, **options: Any) -> None:
         start = self.clock
         super().play(*animations, **options)
-        self._record(start)
+        self.record.see(self.mobjects, start, self.clock)
 
-    def _record(self, start: float) -> None:
-        now = self.clock
-        for mobject in self.mobjects:
-            for member in mobject.get_family():
-                if isinstance(member, (Number, Quoted)):
-                    showing = self.showings.setdefault(id(member), Showing(member, start, now))
-                    showing.last = now
+    def update_to_time(self, t: float) -> None:
+        if self.on_quarter is not None:
+            for share in (0.25, 0.5, 0.75):
+                super().update_to_time(t * share)
+                self.on_quarter()
+        super().update_to_time(t)

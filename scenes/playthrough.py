@@ -43,36 +43,45 @@ def scene_class(info: SceneInfo) -> type[LectureScene]:
     return getattr(importlib.import_module(info.module), info.class_name)  # type: ignore[no-any-return]
 
 
-def play(
-    info: SceneInfo,
+def play(info: SceneInfo, settings: Settings, **options: Any) -> LectureScene:
+    """Play a scene of the lecture through and return it, finished: see :func:`play_class`."""
+    return play_class(scene_class(info), settings, **options)
+
+
+def play_class(
+    scene_class: type[LectureScene],
     settings: Settings,
     *,
-    at_beat: Callable[[LectureScene, np.ndarray], None] | None = None,
+    at_beat: Callable[[LectureScene, np.ndarray | None], None] | None = None,
+    at_quarter: Callable[[LectureScene], None] | None = None,
+    draw: bool = False,
     height: int = 480,
 ) -> LectureScene:
-    """Play the scene through and return it, finished.
+    """Play a scene through and return it, finished.
 
-    ``at_beat`` is called at the end of each beat with the scene and the picture, ``height``
-    pixels high. Errors of the scene come through as they are.
+    ``at_beat`` is called at the end of each beat with the scene and, if ``draw``, the picture,
+    ``height`` pixels high, shape (height, width, 4). ``at_quarter`` is called at the quarters of
+    each animation. Errors of the scene come through as they are.
     """
-    with (
-        tempfile.TemporaryDirectory(prefix="lecture-") as media,
-        tempconfig(
-            {
-                "media_dir": media,
-                "dry_run": True,
-                "disable_caching": True,
-                "progress_bar": "none",
-                "verbosity": "ERROR",
-                "pixel_height": height,
-                "pixel_width": round(height * 16 / 9),
-                "frame_rate": 15,
-            }
-        ),
-    ):
+    with tempfile.TemporaryDirectory(prefix="lecture-") as media, tempconfig(_quiet(media, height)):
         renderer = _ClockRenderer()
-        scene = scene_class(info)(settings, renderer=renderer)
+        scene = scene_class(settings, renderer=renderer)
         if at_beat is not None:
-            scene.on_beat = lambda: at_beat(scene, renderer.draw(scene))
+            scene.on_beat = lambda: at_beat(scene, renderer.draw(scene) if draw else None)
+        if at_quarter is not None:
+            scene.on_quarter = lambda: at_quarter(scene)
         scene.render()
         return scene
+
+
+def _quiet(media: str, height: int) -> dict[str, Any]:
+    return {
+        "media_dir": media,
+        "dry_run": True,
+        "disable_caching": True,
+        "progress_bar": "none",
+        "verbosity": "ERROR",
+        "pixel_height": height,
+        "pixel_width": round(height * 16 / 9),
+        "frame_rate": 15,
+    }

@@ -200,7 +200,9 @@ class AttentionScores(LectureScene):
         keys, score, exp = VGroup(), VGroup(), VGroup()
         for j, token in enumerate(self.tokens):
             y = 1.45 - 0.72 * j
-            keys.add(Phrase(token, size=theme.HEADING, color=theme.KEY, bold=True).place([-5.6, y, 0]))
+            keys.add(
+                Phrase(token, size=theme.HEADING, color=theme.KEY, bold=True).place([-5.6, y, 0])
+            )
             top = j == self.best
             ink = theme.WEIGHT if top else theme.INK
             number = Number(self.scores[i, j], 4, signed=True, color=ink, bold=top)
@@ -209,9 +211,14 @@ class AttentionScores(LectureScene):
         total = self.exp[i].sum()
         sum_number = Number(total, 4, color=theme.INK, bold=True).place([-0.55, -1.5, 0], RIGHT)
         sigma = Phrase("Σ", color=theme.MUTED).beside(sum_number, 0.25, LEFT)
-        bars = Bars(self.weights[0][i], pitch=0.72,
-                    width=3.6, full=max(s.exact for s in self.weights[0][i]),
-                    strongest=self.best, size=theme.BODY)
+        bars = Bars(
+            self.weights[0][i],
+            pitch=0.72,
+            width=3.6,
+            full=max(s.exact for s in self.weights[0][i]),
+            strongest=self.best,
+            size=theme.BODY,
+        )
         bars.shift([1.2 - bars.bars.get_left()[0], 1.45 - bars.bars[0].get_y(), 0])
         heads = VGroup(
             self.label("score_head").place([-3.5, 2.2, 0], RIGHT),
@@ -219,8 +226,13 @@ class AttentionScores(LectureScene):
             self.label("weight_head").place([1.2, 2.2, 0], LEFT),
         )
         self.bars = bars
-        self.table = {"keys": keys, "score": score, "exp": exp, "heads": heads,
-                      "total": VGroup(sigma, sum_number)}
+        self.table = {
+            "keys": keys,
+            "score": score,
+            "exp": exp,
+            "heads": heads,
+            "total": VGroup(sigma, sum_number),
+        }
 
     def heat(self, head: int, x: float) -> Grid:
         grid = Grid.heat(
@@ -300,5 +312,3 @@ class AttentionScores(LectureScene):
         with self.beat("takeaway", facts):
             pass
         self.leave()
-
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from manim import ManimColor, interpolate_color
+from manim import BLACK, WHITE, ManimColor, interpolate_color
 
 BACKGROUND: Final = ManimColor("#0E1116")
 PANEL: Final = ManimColor("#171C24")
@@ -88,8 +88,12 @@ def contrast(one: ManimColor, other: ManimColor) -> float:
 
 
 def ink_on(fill: ManimColor) -> ManimColor:
-    """Ink or background colour, whichever is easier to read on ``fill``."""
-    return max((INK, BACKGROUND), key=lambda ink: contrast(ink, fill))
+    """Ink or background colour, whichever is easier to read on ``fill``; pure white or black on
+    the middling fills where neither reaches a contrast of 4.5."""
+    best = max((INK, BACKGROUND), key=lambda ink: contrast(ink, fill))
+    if contrast(best, fill) >= 4.6:
+        return best
+    return max((WHITE, BLACK), key=lambda ink: contrast(ink, fill))
 
 
 def weight_fill(weight: float) -> ManimColor:

@@ -92,9 +92,7 @@ def constant(value: float) -> Scalar:
 class Values:
     """A part of one array of a run: indexes like the array and remembers where it stands."""
 
-    def __init__(
-        self, run: str, name: str, whole: np.ndarray, index: tuple[int, ...] = ()
-    ) -> None:
+    def __init__(self, run: str, name: str, whole: np.ndarray, index: tuple[int, ...] = ()) -> None:
         self.run = run
         self.name = name
         self.index = index

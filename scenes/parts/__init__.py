@@ -1,6 +1,7 @@
 """The visual vocabulary: what scenes are made of."""
 
 from .equation import OVER, PLUS, TIMES, Equation, Root, Term
+from .flow import Block, Mask, Wire, shape_of
 from .grid import GAP, Grid, outline
 from .header import Badge, Header, MiniMap, Narration
 from .phrase import Facts, Glyphs, Number, Phrase, Quoted, Say, fill, row
@@ -13,11 +14,13 @@ __all__ = [
     "TIMES",
     "Badge",
     "Bars",
+    "Block",
     "Equation",
     "Facts",
     "Glyphs",
     "Grid",
     "Header",
+    "Mask",
     "MiniMap",
     "Narration",
     "Number",
@@ -27,10 +30,12 @@ __all__ = [
     "Say",
     "Term",
     "Token",
+    "Wire",
     "arrow",
     "fill",
     "hatch",
     "outline",
     "row",
+    "shape_of",
     "token_row",
 ]

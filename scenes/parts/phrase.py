@@ -12,7 +12,19 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from manim import BOLD, DOWN, LEFT, NORMAL, ORIGIN, RIGHT, ManimColor, Text, VGroup, VMobject, tempconfig
+from manim import (
+    BOLD,
+    DOWN,
+    LEFT,
+    NORMAL,
+    ORIGIN,
+    RIGHT,
+    ManimColor,
+    Text,
+    VGroup,
+    VMobject,
+    tempconfig,
+)
 
 from engine.errors import LectureError
 
@@ -81,9 +93,25 @@ class Glyphs(VGroup):
         super().__init__(*glyphs)
         self.text = text
         self.size = size
-        inked = self.height or 1.0
+        inked = float(self.height) or 1.0
+        self._form = self._outline_form()
         self._rise = (baseline - self.get_bottom()[1]) / inked
         self._em = size * theme.EM / inked
+
+    def _outline_form(self) -> np.ndarray:
+        """The boxes of the outlines relative to the whole: alike however placed or scaled."""
+        left, bottom = float(self.get_left()[0]), float(self.get_bottom()[1])
+        width, height = float(self.width) or 1.0, float(self.height) or 1.0
+        # a transform that needed more outlines leaves invisible ones behind
+        inked = [m for m in self.get_family() if m.has_points() and m.get_fill_opacity() > 0]
+        boxes = [(m.points.min(axis=0)[:2], m.points.max(axis=0)[:2]) for m in inked]
+        form = np.array(boxes, dtype=float).reshape(-1, 2) - [left, bottom]
+        return np.append(form / [width, height], [[width / height, len(inked)]], axis=0)
+
+    def is_intact(self) -> bool:
+        """Whether the outlines are still those of ``text``, moved and scaled at most."""
+        now = self._outline_form()
+        return now.shape == self._form.shape and bool(np.allclose(now, self._form, atol=0.03))
 
     @property
     def em(self) -> float:
@@ -243,4 +271,3 @@ def row(*items: Glyphs, gap: float = 0.16, at: Any = ORIGIN, align: np.ndarray =
     whole = VGroup(*items)
     edge = whole.get_center()[0] if align is ORIGIN else whole.get_edge_center(align)[0]
     return whole.shift([at[0] - edge, at[1], 0])
-

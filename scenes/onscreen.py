@@ -1,0 +1,103 @@
+"""What is on the screen: the scene's mobjects as text items and shapes, in the order they are drawn.
+
+For the record of numbers and for the audits. It looks at mobjects as Manim will draw them, so a
+raw ``Text`` smuggled into a scene is seen as well as our own parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from manim import Mobject, Text, VMobject
+from manim.mobject.text.typst_mobject import Typst
+
+from .parts.phrase import Glyphs, Number, Quoted
+
+#: Fainter than this counts as not on the screen.
+VISIBLE = 0.05
+
+TextMobject = Glyphs | Text | Typst
+
+
+@dataclass(frozen=True)
+class TextItem:
+    """A piece of text: our own :class:`Glyphs`, a formula, or a raw Manim ``Text``.
+
+    ``path`` holds its ancestors, outermost first; ``opacity`` is the largest of its glyphs.
+    """
+
+    mobject: TextMobject
+    path: tuple[Mobject, ...]
+    opacity: float
+
+    @property
+    def text(self) -> str:
+        mobject = self.mobject
+        if isinstance(mobject, Typst):
+            return str(mobject.typst_code)
+        return str(getattr(mobject, "original_text", mobject.text))
+
+    @property
+    def is_number(self) -> bool:
+        return isinstance(self.mobject, Number)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Anything else that is drawn: a box, a line, an arrow tip."""
+
+    mobject: VMobject
+    path: tuple[Mobject, ...]
+
+
+Item = TextItem | Shape
+
+
+def glyph_opacity(mobject: Mobject) -> float:
+    """The largest fill opacity of a mobject's outlines."""
+    return max(
+        (
+            float(max(member.get_fill_opacity(), 0.0))
+            for member in mobject.get_family()
+            if isinstance(member, VMobject) and member.has_points()
+        ),
+        default=0.0,
+    )
+
+
+def is_drawn(mobject: VMobject) -> bool:
+    """Whether the mobject itself (not its parts) leaves ink."""
+    if not mobject.has_points():
+        return False
+    filled = float(mobject.get_fill_opacity()) > VISIBLE
+    stroked = float(mobject.get_stroke_opacity()) > VISIBLE and mobject.get_stroke_width() > 0
+    return filled or stroked
+
+
+def items(mobjects: list[Mobject], path: tuple[Mobject, ...] = ()) -> Iterator[Item]:
+    """Every visible text item and shape below ``mobjects``, parents before children."""
+    for mobject in mobjects:
+        if isinstance(mobject, (Glyphs, Text, Typst)):
+            opacity = glyph_opacity(mobject)
+            if opacity > VISIBLE:
+                yield TextItem(mobject, path, opacity)
+            continue
+        if isinstance(mobject, VMobject) and is_drawn(mobject):
+            yield Shape(mobject, path)
+        yield from items(mobject.submobjects, (*path, mobject))
+
+
+def in_drawing_order(mobjects: list[Mobject]) -> list[Item]:
+    """Visible items, farthest back first: as the Cairo camera draws them (by z_index, stable)."""
+    return sorted(items(mobjects), key=lambda item: getattr(item.mobject, "z_index", 0))
+
+
+def numbers_of(item: TextItem) -> Iterator[Number | Quoted]:
+    """The traceable numbers of a text item: itself, or those quoted in a sentence."""
+    if isinstance(item.mobject, Number):
+        yield item.mobject
+        return
+    for member in item.mobject.submobjects:
+        if isinstance(member, Quoted):
+            yield member
