@@ -1,0 +1,179 @@
+#!/usr/bin/env bash
+# The front door: makes .venv if there is none, then renders. See ./render.sh --help.
+# Runs with the bash 3.2 that macOS has. LECTURE_PYTHON names the Python to build .venv with.
+set -euo pipefail
+
+say() { printf 'render.sh: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 2; }
+
+# The folder of this script, through any symbolic links.
+source_file=${BASH_SOURCE[0]}
+while [ -L "$source_file" ]; do
+    link=$(readlink "$source_file")
+    case $link in
+        /*) source_file=$link ;;
+        *) source_file=$(dirname -- "$source_file")/$link ;;
+    esac
+done
+ROOT=$(CDPATH='' cd -- "$(dirname -- "$source_file")" && pwd -P)
+VENV=$ROOT/.venv
+VENV_PYTHON=$VENV/bin/python
+
+# What an environment must have been made from: checked at every start, so it is cheap.
+wanted_state() {
+    printf '%s\n' "$ROOT"
+    cksum <"$ROOT/pyproject.toml"
+    cksum <"$ROOT/constraints.txt"
+}
+
+# ready_for NAME: whether .venv holds the packages of the stamp NAME, as now wanted.
+ready_for() {
+    [ -x "$VENV_PYTHON" ] && [ -f "$VENV/$1" ] && [ "$(cat "$VENV/$1")" = "$(wanted_state)" ]
+}
+
+is_new_enough() {
+    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+}
+
+# Prints the path of a Python of 3.11 or newer, or nothing.
+find_python() {
+    local name
+    if [ -n "${LECTURE_PYTHON:-}" ]; then
+        is_new_enough "$LECTURE_PYTHON" ||
+            fail "LECTURE_PYTHON=$LECTURE_PYTHON is no Python of 3.11 or newer"
+        command -v "$LECTURE_PYTHON"
+        return
+    fi
+    for name in python3.13 python3.12 python3.11 python3; do
+        if command -v "$name" >/dev/null && is_new_enough "$name"; then
+            command -v "$name"
+            return
+        fi
+    done
+}
+
+# as_root COMMAND...: run it as root, if that needs no password.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n -- "$@"; fi
+}
+may_be_root() {
+    [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }
+}
+
+# apt_install PACKAGE...: install, or tell the person what to type.
+apt_install() {
+    if ! may_be_root; then
+        say "this system lacks packages that only an administrator can install. Type, then try again:"
+        say "  sudo apt-get install $*"
+        exit 2
+    fi
+    say "installing $*"
+    as_root apt-get update -qq >&2 || say "apt-get update failed; trying with the lists there are"
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "$@" </dev/null >/dev/null ||
+        fail "apt-get could not install: $*"
+}
+
+# Sets PYTHON; gets one on systems that can give one.
+need_python() {
+    local name
+    PYTHON=$(find_python)
+    [ -z "$PYTHON" ] || return 0
+    if command -v apt-get >/dev/null; then
+        if may_be_root; then as_root apt-get update -qq >&2 || true; fi
+        for name in python3.13 python3.12 python3.11; do
+            if apt-cache show "$name" 2>/dev/null | grep -q '^Package:'; then
+                apt_install "$name" "$name-venv" "$name-dev"
+                PYTHON=$(command -v "$name")
+                return 0
+            fi
+        done
+    elif command -v brew >/dev/null; then
+        say "installing python@3.12 with Homebrew"
+        brew install --quiet python@3.12 >&2 || fail "brew could not install python@3.12"
+        PYTHON=$(brew --prefix)/bin/python3.12
+        return 0
+    fi
+    name=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo none)
+    fail "Python 3.11 or newer is needed, this system offers $name (Debian 11 has 3.9)." \
+        "Use Debian 12, Ubuntu 22.04 or newer, or name another Python in LECTURE_PYTHON."
+}
+
+has_header() {
+    "$PYTHON" -c 'import os, sysconfig as s, sys
+sys.exit(not os.path.exists(os.path.join(s.get_paths()["include"], "Python.h")))'
+}
+has_library() { command -v pkg-config >/dev/null && pkg-config --exists "$1"; }
+
+# Everything pip needs to build pycairo and manimpango, where it has to.
+need_libraries() {
+    local short=''
+    if [ "$(uname -s)" = Darwin ]; then
+        if ! has_library cairo; then
+            command -v brew >/dev/null ||
+                fail "cairo is missing. Install Homebrew (https://brew.sh), then: brew install pkgconf cairo"
+            say "installing pkgconf and cairo with Homebrew"
+            brew install --quiet pkgconf cairo >&2 || fail "brew could not install pkgconf and cairo"
+        fi
+        return 0
+    fi
+    command -v cc >/dev/null || short="$short gcc libc6-dev"
+    command -v pkg-config >/dev/null || short="$short pkg-config"
+    has_library cairo || short="$short libcairo2-dev"
+    has_library pangocairo || short="$short libpango1.0-dev"
+    has_header || short="$short $(debian_name dev)"
+    "$PYTHON" -c 'import venv, ensurepip' 2>/dev/null || short="$short $(debian_name venv)"
+    [ -n "$short" ] || return 0
+    command -v apt-get >/dev/null || fail "this system lacks what Debian calls$short:" \
+        "install them (Fedora: dnf install gcc pkgconf cairo-devel pango-devel python3-devel) and try again"
+    # shellcheck disable=SC2086  # a list of words
+    apt_install $short
+}
+
+# The Debian package with a part of Python, of the very version in use: python3.11-dev.
+debian_name() {
+    "$PYTHON" -c 'import sys; print("python%d.%d-%s" % (*sys.version_info[:2], sys.argv[1]))' "$1"
+}
+
+# pip_install STAMP WHAT: install, then leave the stamp that says so.
+pip_install() {
+    rm -f "$VENV/$1" "$VENV/.whole"
+    (cd "$ROOT" && "$VENV_PYTHON" -m pip install --quiet --disable-pip-version-check \
+        --no-input -c constraints.txt -e "$2" </dev/null >&2) ||
+        fail "pip could not install the packages; the lines above say why"
+    wanted_state >"$VENV/$1.new"
+    mv "$VENV/$1.new" "$VENV/$1"
+    touch "$VENV/.whole"
+}
+
+# make_ready STAMP WHAT: runs under a lock, since two first runs may come at once. The lock is
+# the kernel's: it goes with the last process that holds it, even one killed.
+make_ready() {
+    need_python
+    need_libraries
+    exec 9>"$ROOT/.venv.lock"
+    "$PYTHON" -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)' 2>/dev/null || {
+        say "another render.sh is making .venv; waiting for it"
+        "$PYTHON" -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)'
+    }
+    if ! ready_for "$1"; then
+        # An installation was cut short, or its Python is gone: begin anew. Else update.
+        if [ ! -f "$VENV/.whole" ] || ! is_new_enough "$VENV_PYTHON"; then
+            say "making .venv with $PYTHON (once, a few minutes)"
+            rm -rf "$VENV"
+            "$PYTHON" -m venv "$VENV" >&2 || fail "could not make $VENV"
+        else
+            say "bringing .venv up to date"
+        fi
+        pip_install "$1" "$2"
+    fi
+    exec 9>&-
+}
+
+if [ "${1:-}" = test ]; then
+    ready_for .ready-dev || make_ready .ready-dev '.[dev]'
+else
+    ready_for .ready || ready_for .ready-dev || make_ready .ready .
+fi
+# -P: files of the current folder cannot take the place of modules.
+exec "$VENV_PYTHON" -P -m render "$@"
