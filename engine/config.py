@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def check_config(config: Config, where: str | Path | None = None) -> None:
             found=str(config.d_model),
         )
     eps = config.layer_norm_eps
-    if type(eps) not in (int, float) or not 0 < eps < math.inf:
+    if type(eps) not in (int, float) or not 0 < eps <= sys.float_info.max:
         raise LectureError(
             where=where,
             field="config.layer_norm_eps",

@@ -51,7 +51,8 @@ def generate(
             expected=f"1 to {room} (the model's max_length is {weights.config.max_length})",
             found=quoted(steps),
         )
-    predict = _cached_predictor(weights, source) if cached else _predictor(weights, source)
+    longest = len(tokens) + steps - 1
+    predict = _cached(weights, source, longest) if cached else _uncached(weights, source)
     done = []
     for _ in range(steps):
         logits, probabilities = predict(tokens)  # (V,), (V,)
@@ -64,7 +65,7 @@ def generate(
 Predictor = Callable[[Tokens], tuple[Array, Array]]
 
 
-def _predictor(weights: Weights, source: Text) -> Predictor:
+def _uncached(weights: Weights, source: Text) -> Predictor:
     """A whole inference pass for every prediction."""
 
     def predict(tokens: Tokens) -> tuple[Array, Array]:
@@ -74,12 +75,14 @@ def _predictor(weights: Weights, source: Text) -> Predictor:
     return predict
 
 
-def _cached_predictor(weights: Weights, source: Text) -> Predictor:
-    """The encoder once; then only rows that the decoder has not seen, the rest from the cache."""
+def _cached(weights: Weights, source: Text, longest: int) -> Predictor:
+    """The encoder once; then only rows that the decoder has not seen, the rest from the cache.
+    `longest` is the number of tokens the last prediction will read."""
     _, source_ids = encode(source, weights, "source")
     run = Run(weights, cached=True)
-    config = weights.config
-    run.values["positional"] = ops.positional_encoding(config.max_length, config.d_model)
+    run.values["positional"] = ops.positional_encoding(
+        max(len(source_ids), longest), weights.config.d_model
+    )
     with np.errstate(all="ignore"):
         run.encode(source_ids)
 

@@ -64,7 +64,7 @@ def _array(data: bytes, name: str, path: Path) -> NDArray[Any]:
             shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
         else:
             shape, fortran, dtype = np.lib.format.read_array_header_2_0(file)
-    except (ValueError, SyntaxError, TypeError, EOFError) as error:
+    except Exception as error:  # numpy's header parser lets many kinds out
         raise _damaged(path, name, str(error)) from None
     if dtype.hasobject or dtype.kind not in "fiuU":
         raise LectureError(

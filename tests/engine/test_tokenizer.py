@@ -54,7 +54,7 @@ def test_unknown_token_is_named(text: str, piece: str) -> None:
 
 
 def test_unknown_token_in_a_sequence(tutorial: Weights) -> None:
-    with pytest.raises(LectureError, match="prefix: token: .* found the unknown 'I love'"):
+    with pytest.raises(LectureError, match=r"prefix: token: .* found the unknown 'I love'"):
         engine.inference_pass(tutorial, ["I love"])
 
 
@@ -70,5 +70,5 @@ def test_too_long(tutorial: Weights) -> None:
     assert len(engine.inference_pass(tutorial, "I " * 16).target_tokens) == 16
     with pytest.raises(LectureError, match=r"expected 1 to 16 tokens .*, found 17"):
         engine.inference_pass(tutorial, "I " * 17)
-    with pytest.raises(LectureError, match="source: length: .* found 17"):
+    with pytest.raises(LectureError, match=r"source: length: .* found 17"):
         engine.training_pass(tutorial, "我" * 17)

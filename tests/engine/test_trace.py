@@ -11,19 +11,7 @@ import engine
 from engine import LectureError, Trace, Weights
 
 SELF = ["q", "k", "v", "dot", "scores", "exp", "weights", "heads", "concat", "output"]
-MASKED = [
-    "q",
-    "k",
-    "v",
-    "dot",
-    "scores",
-    "masked_scores",
-    "exp",
-    "weights",
-    "heads",
-    "concat",
-    "output",
-]
+MASKED = [*SELF[:5], "masked_scores", *SELF[5:]]
 
 
 def attention(name: str, parts: list[str]) -> list[str]:
