@@ -29,7 +29,9 @@ OPERATIONS: dict[str, Callable[..., float]] = {
     "cos": lambda a: math.cos(a),
     "power": lambda a, b: a**b,
     "max": lambda *terms: max(terms),
+    "min": lambda *terms: min(terms),
     "mean": lambda *terms: math.fsum(terms) / len(terms),
+    "count_zeros": lambda *terms: float(sum(term == 0 for term in terms)),
     "constant": lambda a: a,
 }
 

@@ -2,10 +2,15 @@
 
 from .equation import OVER, PLUS, TIMES, Equation, Root, Term
 from .flow import Block, Mask, Wire, shape_of
+from .formula import formula
 from .grid import GAP, Grid, outline
 from .header import Badge, Header, MiniMap, Narration
+from .icons import Lock
+from .looks import Look, cross
+from .lookup import IdToken, LookupTable, sized
 from .phrase import Facts, Glyphs, Number, Phrase, Quoted, Say, fill, row
 from .shapes import Bars, Token, arrow, hatch, token_row
+from .softmax import SoftmaxTable, row_sums
 
 __all__ = [
     "GAP",
@@ -20,6 +25,10 @@ __all__ = [
     "Glyphs",
     "Grid",
     "Header",
+    "IdToken",
+    "Lock",
+    "Look",
+    "LookupTable",
     "Mask",
     "MiniMap",
     "Narration",
@@ -28,14 +37,19 @@ __all__ = [
     "Quoted",
     "Root",
     "Say",
+    "SoftmaxTable",
     "Term",
     "Token",
     "Wire",
     "arrow",
+    "cross",
     "fill",
+    "formula",
     "hatch",
     "outline",
     "row",
+    "row_sums",
     "shape_of",
+    "sized",
     "token_row",
 ]

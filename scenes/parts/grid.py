@@ -156,6 +156,9 @@ class Grid(VGroup):
     def row_cells(self, i: int) -> VGroup:
         return VGroup(*(self.cell(i, j) for j in range(self.shape[1])))
 
+    def row_hatches(self, i: int) -> VGroup:
+        return VGroup(*(self.hatches[self._at(i, j)] for j in range(self.shape[1])))
+
     def row_numbers(self, i: int) -> VGroup:
         return VGroup(*(self.number(i, j) for j in range(self.shape[1])))
 
@@ -167,8 +170,7 @@ class Grid(VGroup):
 
     def row_all(self, i: int) -> VGroup:
         """Cells, numbers and label of a row."""
-        hatches = VGroup(*(self.hatches[self._at(i, j)] for j in range(self.shape[1])))
-        whole = VGroup(self.row_cells(i), hatches, self.row_numbers(i))
+        whole = VGroup(self.row_cells(i), self.row_hatches(i), self.row_numbers(i))
         if len(self.row_labels):
             whole.add(self.row_labels[i])
         return whole

@@ -92,7 +92,8 @@ def hatch(box: Rectangle, *, color: ManimColor = theme.MASKED, pitch: float = 0.
 class Bars(VGroup):
     """Horizontal bars, one for each value from 0 up: a label, the bar, the number.
 
-    ``full`` is the value whose bar is ``width`` frame units long.
+    ``full`` is the value whose bar is ``width`` frame units long; ``zero_decimals`` are the
+    decimals of exact zeros (0 says that they are exact).
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class Bars(VGroup):
         size: float = theme.SMALL,
         label_size: float = theme.BODY,
         strongest: int | None = None,
+        zero_decimals: int | None = None,
     ) -> None:
         super().__init__()
         self.labels, self.bars, self.numbers = VGroup(), VGroup(), VGroup()
@@ -126,7 +128,9 @@ class Bars(VGroup):
                 bar.set_fill(opacity=0.5)
             self.bars.add(bar.move_to([0.25, y, 0], LEFT))
             ink = color if top else theme.INK
-            number = Number(scalar, decimals, size=size, color=ink, bold=top)
+            exact_zero = scalar.exact == 0 and zero_decimals is not None
+            places = zero_decimals if exact_zero else decimals
+            number = Number(scalar, places, size=size, color=ink, bold=top)
             self.numbers.add(number.place([bar.get_right()[0] + 0.15, y, 0], align=LEFT))
         self.add(self.labels, self.bars, self.numbers).move_to(ORIGIN)
 
