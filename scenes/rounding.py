@@ -56,3 +56,11 @@ def rounds_to(exact: Decimal, result: str) -> bool:
         if exact.quantize(step, rounding=ROUND_HALF_EVEN) == target:
             return True
         return abs(exact - target) * 2 == step
+
+
+def decimals_needed(values: Sequence[float], most: int) -> int:
+    """The fewest decimals that write all ``values`` exactly, ``most`` where none are enough."""
+    for decimals in range(1, most):
+        if all(abs(round(value, decimals) - value) < 1e-12 for value in values):
+            return decimals
+    return most
