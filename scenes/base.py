@@ -23,7 +23,7 @@ from .values import Run
 
 
 class LectureScene(Scene):
-    """Base of all scenes. ``settings`` say language and weights; without them the environment does."""
+    """Base of all scenes. ``settings`` say language and weights; else the environment does."""
 
     #: (name, step) in film order; the first is "question", the last "takeaway"
     beats: ClassVar[tuple[tuple[str, int], ...]] = ()
@@ -38,6 +38,8 @@ class LectureScene(Scene):
         self.timeline: list[Beat] = []
         self.record = Record()
         self.reads: set[tuple[str, str]] = set()
+        #: build everything and say everything, but play no animation: for checking the words
+        self.words_only = False
         #: called at the end of each beat, and at the quarters of each animation that is taken to
         #: its end in one step; for audits and contact sheets
         self.on_beat: Callable[[], None] | None = None
@@ -137,7 +139,7 @@ class LectureScene(Scene):
         need = texts.reading_time(said, self.settings.language) + theme.FADE
         pause = need - (self.clock - start)
         self.wait(max(0.6, pause))
-        self.timeline.append(Beat(name, step, start, self.clock, said))
+        self.timeline.append(Beat(name, step, start, self.clock, said, facts, variant))
         if self.on_beat is not None:
             self.on_beat()
 
@@ -203,6 +205,9 @@ class LectureScene(Scene):
 
     def play(self, *animations: Any, **options: Any) -> None:
         start = self.clock
+        if self.words_only:
+            self.renderer.time += float(options.get("run_time", 1.0))
+            return
         super().play(*animations, **options)
         self.record.see(self.mobjects, start, self.clock)
 

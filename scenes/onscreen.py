@@ -1,4 +1,4 @@
-"""What is on the screen: the scene's mobjects as text items and shapes, in the order they are drawn.
+"""What is on the screen: text items and shapes, in the order they are drawn.
 
 For the record of numbers and for the audits. It looks at mobjects as Manim will draw them, so a
 raw ``Text`` smuggled into a scene is seen as well as our own parts.

@@ -55,17 +55,20 @@ def play_class(
     at_beat: Callable[[LectureScene, np.ndarray | None], None] | None = None,
     at_quarter: Callable[[LectureScene], None] | None = None,
     draw: bool = False,
+    words_only: bool = False,
     height: int = 480,
 ) -> LectureScene:
     """Play a scene through and return it, finished.
 
     ``at_beat`` is called at the end of each beat with the scene and, if ``draw``, the picture,
     ``height`` pixels high, shape (height, width, 4). ``at_quarter`` is called at the quarters of
-    each animation. Errors of the scene come through as they are.
+    each animation. ``words_only`` builds all parts and fills all texts but plays no animation,
+    which is several times faster. Errors of the scene come through as they are.
     """
     with tempfile.TemporaryDirectory(prefix="lecture-") as media, tempconfig(_quiet(media, height)):
         renderer = _ClockRenderer()
         scene = scene_class(settings, renderer=renderer)
+        scene.words_only = words_only
         if at_beat is not None:
             scene.on_beat = lambda: at_beat(scene, renderer.draw(scene) if draw else None)
         if at_quarter is not None:

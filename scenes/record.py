@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,17 +10,24 @@ from manim import Mobject
 
 from . import onscreen
 from .onscreen import TextItem
+from .parts import Say
 
 
 @dataclass
 class Beat:
-    """A beat that was played: seconds of the scene's clock, and its sentence in plain letters."""
+    """A beat that was played: seconds of the scene's clock, and its sentence in plain letters.
+
+    ``facts`` are what the sentence's template was filled with, as shown; ``variant`` is which of
+    several sentences the weights called for.
+    """
 
     name: str
     step: int
     start: float
     end: float
     text: str
+    facts: Mapping[str, str | Say]
+    variant: str
 
 
 @dataclass

@@ -122,7 +122,7 @@ class AttentionScores(LectureScene):
             terms += [Term(self.q[i, d], 4, theme.QUERY), TIMES, Term(self.k[j, d], 4, theme.KEY)]
         name = Phrase(self.text("dot"), self.pair, size=theme.HEADING)
         result = Term(self.dots[i, j], 4, bold=True)
-        self.sum = Equation(terms, result, size=28, width=9.6)
+        self.sum = Equation(terms, result, size=28, width=9.2)
         name.place([theme.LEFT_EDGE + 1.0, -1.35, 0], LEFT)
         self.sum.place([name.get_right()[0] + 0.25, -1.35])
         self.dot_line = VGroup(name, self.sum)

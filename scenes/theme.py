@@ -62,7 +62,7 @@ HEADER_Y: Final = 3.38
 RULE_Y: Final = 2.92
 TOP: Final = 2.72
 BOTTOM: Final = -2.2
-NARRATION_Y: Final = -2.76
+NARRATION_Y: Final = -2.72
 #: Below this line players put their captions.
 CAPTION_ZONE: Final = -3.04
 

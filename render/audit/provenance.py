@@ -1,4 +1,4 @@
-"""Numbers against the trace: recompute each from a fresh pass, and find digits that have no source."""
+"""Numbers against the trace: each recomputed from a fresh pass; and digits without a source."""
 
 from __future__ import annotations
 
@@ -130,10 +130,10 @@ def check_shapes(items: Sequence[Item]) -> list[Fault]:
     """Text whose outlines no longer say what its record says (a Transform that left it behind)."""
     faults = []
     for item in items:
-        if isinstance(item, TextItem) and isinstance(item.mobject, Glyphs):
-            if not item.mobject.is_intact():
-                what = f"the outlines no longer say {item.text!r}"
-                faults.append(Fault("stale", what, box_of(item.mobject)))
+        ours = isinstance(item, TextItem) and isinstance(item.mobject, Glyphs)
+        if ours and not item.mobject.is_intact():
+            what = f"the outlines no longer say {item.text!r}"
+            faults.append(Fault("stale", what, box_of(item.mobject)))
     return faults
 
 

@@ -1,4 +1,4 @@
-"""Matrices on screen: rows and columns in the trace's order, the right labels, rows that sum to 1."""
+"""Matrices on screen: rows and columns in the trace's order, right labels, rows that sum to 1."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Equation(VGroup):
         for position, item in enumerate(left):
             self.terms.append(_piece(item, size, bracket=position > 0))
         self.result = _piece(result, size, bracket=False)
-        exact = evaluate(left, [piece for piece in self.terms])
+        exact = evaluate(left, self.terms)
         sign = "=" if rounds_to(exact, _number(self.result).text) else "≈"
         self.sign = Phrase(sign, size=size, color=theme.MUTED)
         pen = 0.0

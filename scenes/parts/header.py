@@ -55,7 +55,7 @@ class MiniMap(VGroup):
         wires = VGroup(
             *(
                 Line(a.get_right(), b.get_left(), stroke_width=1.5, color=theme.HAIRLINE)
-                for a, b in zip(boxes[:-1], boxes[1:], strict=True)
+                for a, b in itertools.pairwise(boxes)
             )
         )
         self.add(wires, boxes)

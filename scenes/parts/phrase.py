@@ -86,6 +86,31 @@ def _digit(char: str, weight: str) -> tuple[VMobject, float]:
     return glyph, advance
 
 
+def _forms(outlines: list[VMobject]) -> np.ndarray:
+    """Each outline's box, area and centre of mass relative to the whole: alike however the text
+    is placed or scaled, and however its curves are subdivided. Shape (outlines, 7)."""
+    if not outlines:
+        return np.zeros((0, 7))
+    every = np.concatenate([outline.points[:, :2] for outline in outlines])
+    corner = every.min(axis=0)
+    height = float(every[:, 1].max() - corner[1]) or 1.0
+    return np.array([_form((outline.points[:, :2] - corner) / height) for outline in outlines])
+
+
+def _form(points: np.ndarray) -> list[float]:
+    """Box, area and centre of mass of an outline of cubic curves, ``points`` of shape (4 n, 2)."""
+    curves = points.reshape(-1, 4, 2)
+    t = np.linspace(0, 1, 9)[:, None, None]
+    a, b, c, d = (curves[None, :, k] for k in range(4))
+    path = (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
+    start, end = path[:-1], path[1:]
+    cross = start[..., 0] * end[..., 1] - end[..., 0] * start[..., 1]
+    area = cross.sum() / 2
+    mass = ((start + end) * cross[..., None]).sum(axis=(0, 1)) / (6 * area) if area else [0, 0]
+    low, high = points.min(axis=0), points.max(axis=0)
+    return [*low, *high, abs(area), *(mass if abs(area) > 1e-3 else low)]
+
+
 class Glyphs(VGroup):
     """Letters that know their size, their baseline, and where to stand."""
 
@@ -94,24 +119,19 @@ class Glyphs(VGroup):
         self.text = text
         self.size = size
         inked = float(self.height) or 1.0
-        self._form = self._outline_form()
         self._rise = (baseline - self.get_bottom()[1]) / inked
         self._em = size * theme.EM / inked
 
-    def _outline_form(self) -> np.ndarray:
-        """The boxes of the outlines relative to the whole: alike however placed or scaled."""
-        left, bottom = float(self.get_left()[0]), float(self.get_bottom()[1])
-        width, height = float(self.width) or 1.0, float(self.height) or 1.0
-        # a transform that needed more outlines leaves invisible ones behind
-        inked = [m for m in self.get_family() if m.has_points() and m.get_fill_opacity() > 0]
-        boxes = [(m.points.min(axis=0)[:2], m.points.max(axis=0)[:2]) for m in inked]
-        form = np.array(boxes, dtype=float).reshape(-1, 2) - [left, bottom]
-        return np.append(form / [width, height], [[width / height, len(inked)]], axis=0)
+    def glyphs_wanted(self) -> list[VMobject]:
+        """The outlines that ``text`` should have, somewhere and of some size."""
+        raise NotImplementedError
 
     def is_intact(self) -> bool:
         """Whether the outlines are still those of ``text``, moved and scaled at most."""
-        now = self._outline_form()
-        return now.shape == self._form.shape and bool(np.allclose(now, self._form, atol=0.03))
+        # a transform that needed more outlines leaves invisible ones behind
+        inked = [m for m in self.get_family() if m.has_points() and m.get_fill_opacity() > 0]
+        now, wanted = _forms(inked), _forms(self.glyphs_wanted())
+        return now.shape == wanted.shape and bool(np.allclose(now, wanted, atol=0.02))
 
     @property
     def em(self) -> float:
@@ -161,14 +181,15 @@ class Number(Glyphs):
         if bracket and text.startswith("\u2212"):
             text = f"({text})"
         super().__init__(*_set_digits(text, bold), text=text, size=_BASE_SIZE, baseline=0.0)
-        self._finish(scalar, decimals, size, color)
-
-    def _finish(self, scalar: Scalar, decimals: int, size: float, color: ManimColor) -> None:
         self.scalar = scalar
         self.decimals = decimals
+        self.bold = bold
         self.size = size
         self.scale(size / _BASE_SIZE, about_point=ORIGIN)
         self.set_color(color)
+
+    def glyphs_wanted(self) -> list[VMobject]:
+        return _set_digits(self.text, self.bold)
 
 
 def _set_digits(text: str, bold: bool) -> list[VMobject]:
@@ -239,7 +260,12 @@ class Phrase(Glyphs):
         super().__init__(*parts, text=text, size=_BASE_SIZE, baseline=baseline)
         self.size = size
         self.template = template
+        self.bold = bold
         self.scale(size / _BASE_SIZE, about_point=ORIGIN).move_to(ORIGIN)
+
+    def glyphs_wanted(self) -> list[VMobject]:
+        glyphs, _ = _layout(self.text, BOLD if self.bold else NORMAL)
+        return [glyph for glyph in glyphs if glyph.has_points()]
 
 
 def _colour_spans(
