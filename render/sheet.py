@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+import engine
+from engine.errors import from_os_error
 from scenes import fonts, playthrough
 from scenes.base import LectureScene
 from scenes.registry import SceneInfo
@@ -16,7 +23,7 @@ from scenes.settings import Settings
 CAPTION = 28
 
 
-def sheet(info: SceneInfo, settings: Settings, *, height: int = 480, columns: int = 3) -> Image:
+def sheet(info: SceneInfo, settings: Settings, *, height: int = 480, columns: int = 3) -> Image.Image:
     """One picture with the last frame of each beat, its step, name and times under it."""
     frames: list[np.ndarray] = []
 
@@ -39,11 +46,41 @@ def sheet(info: SceneInfo, settings: Settings, *, height: int = 480, columns: in
     return page
 
 
-def write(info: SceneInfo, settings: Settings, folder: Path, *, height: int = 480) -> Path:
-    """Write the sheet of a scene as ``folder/NN_name_lang.png`` and return its path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{info.slug}_{settings.language}.png"
-    aside = path.with_suffix(".part.png")
-    sheet(info, settings, height=height).save(aside)
-    aside.replace(path)
-    return path
+@dataclass(frozen=True)
+class SheetOrder:
+    """One sheet to be written as ``folder/NN_name_lang.png`` (with the name of other weights)."""
+
+    scene: SceneInfo
+    language: str
+    weights: Path
+    folder: Path
+    height: int
+
+    @property
+    def path(self) -> Path:
+        own = "" if self.weights.resolve() == engine.TUTORIAL.resolve() else f"_{self.weights.stem}"
+        return self.folder / f"{self.scene.slug}_{self.language}{own}.png"
+
+
+def write(order: SheetOrder) -> Path:
+    """Draw one sheet and put it in place. Raises LectureError where it cannot be written."""
+    page = sheet(order.scene, Settings(order.language, order.weights), height=order.height)
+    aside = order.path.with_name(f".{os.getpid()}_{order.path.name}")
+    try:
+        order.folder.mkdir(parents=True, exist_ok=True)
+        page.save(aside)
+        aside.replace(order.path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise from_os_error(error, order.path) from error
+    return order.path
+
+
+def write_all(orders: Sequence[SheetOrder], jobs: int) -> Iterator[Path]:
+    """Draw sheets, ``jobs`` at a time, and yield their paths in order."""
+    if jobs == 1 or len(orders) == 1:
+        yield from map(write, orders)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(orders)), mp_context=context) as pool:
+        yield from pool.map(write, orders)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from manim import Mobject
 
+from engine.errors import from_os_error
+
 from . import onscreen
 from .onscreen import TextItem
 from .parts import Say
+from .settings import Settings
 
 
 @dataclass
 class Beat:
-    """A beat that was played: seconds of the scene's clock, and its sentence in plain letters.
+    """A beat that was played: its first and last step, seconds of the scene's clock, and its
+    sentence in plain letters.
 
     ``facts`` are what the sentence's template was filled with, as shown; ``variant`` is which of
     several sentences the weights called for.
@@ -23,6 +29,7 @@ class Beat:
 
     name: str
     step: int
+    last_step: int
     start: float
     end: float
     text: str
@@ -41,6 +48,14 @@ class Showing:
     @property
     def seconds(self) -> float:
         return self.last - self.first
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file. Raises LectureError where it cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise from_os_error(error, path) from error
 
 
 class Record:
@@ -78,3 +93,21 @@ class Record:
                     }
                 )
         return found
+
+    def document(self, slug: str, settings: Settings) -> dict[str, Any]:
+        """The whole of ``numbers.json``: what was rendered, and every number in it."""
+        files = {
+            "weights": settings.weights,
+            "inference_weights": settings.weights_for_inference,
+        }
+        return {
+            "scene": slug,
+            "language": settings.language,
+            "source": settings.source,
+            "target": settings.target,
+            **{
+                key: {"file": str(path.absolute()), "sha256": digest(path)}
+                for key, path in files.items()
+            },
+            "numbers": self.numbers(),
+        }

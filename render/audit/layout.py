@@ -112,7 +112,7 @@ def _polyline(mobject: VMobject) -> np.ndarray:
     t = np.linspace(0, 1, int(np.clip(length / 0.05, 4, 300)))[:, None, None]
     a, b, c, d = (curves[None, :, k] for k in range(4))
     points = (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
-    return points.reshape(-1, 2)
+    return np.asarray(points).reshape(-1, 2)
 
 
 def _crosses(points: np.ndarray, box: Box) -> bool:

@@ -25,7 +25,7 @@ def needed(showing: Showing, language: str) -> float:
         return SHORTEST
     if isinstance(showing.item.mobject, Typst):
         return FORMULA
-    speed = texts.READING_SPEED[language]
+    speed: float = texts.READING_SPEED[language]
     return max(SHORTEST, 0.7 * len(text) / speed)
 
 
