@@ -142,11 +142,9 @@ class Mask(LectureScene):
         ahead = [look for look in looks if look.goes_right]
         barred = [look.barred() for look in ahead]
         with self.beat("peek", self.query):
-            self.play(
-                FadeOut(self.old),
-                *(ReplacementTransform(a, b) for a, b in zip(self.boxes, training, strict=True)),
-                run_time=theme.MOVE,
-            )
+            moves = zip(self.boxes, training, strict=True)
+            self.play(FadeOut(self.old), run_time=0.3)
+            self.play(*(ReplacementTransform(a, b) for a, b in moves), run_time=theme.MOVE)
             self.play(FadeIn(names[0]), *(Create(look) for look in looks), run_time=theme.MOVE)
             self.play(FadeIn(names[1], inference, shift=0.2 * DOWN), run_time=theme.MOVE)
             self.play(
@@ -186,7 +184,10 @@ class Mask(LectureScene):
         with self.beat("scores", facts, variant="ahead" if ahead else ""):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(grid.row_labels, grid.column_labels, heading), run_time=0.6)
-            self.play(FadeIn(grid.body()), FadeIn(plain), run_time=theme.MOVE)
+            rows = (
+                FadeIn(grid.row_cells(row), grid.row_numbers(row)) for row in range(grid.shape[0])
+            )
+            self.play(LaggedStart(*rows, lag_ratio=0.4), FadeIn(plain), run_time=1.4)
             self.play(Create(mark), run_time=0.6)
         self.formula, self.mark, self.heading = plain, mark, heading
 

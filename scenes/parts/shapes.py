@@ -92,8 +92,8 @@ def hatch(box: Rectangle, *, color: ManimColor = theme.MASKED, pitch: float = 0.
 class Bars(VGroup):
     """Horizontal bars, one for each value from 0 up: a label, the bar, the number.
 
-    ``full`` is the value whose bar is ``width`` frame units long; ``zero_decimals`` are the
-    decimals of exact zeros (0 says that they are exact).
+    ``full`` is the value whose bar is ``width`` frame units long; ``decimals`` may be given for
+    each value.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Bars(VGroup):
         values: Values | Sequence[Scalar],
         labels: Sequence[str] = (),
         *,
-        decimals: int = 3,
+        decimals: int | Sequence[int] = 3,
         width: float = 3.0,
         full: float = 1.0,
         pitch: float = 0.5,
@@ -110,7 +110,6 @@ class Bars(VGroup):
         size: float = theme.SMALL,
         label_size: float = theme.BODY,
         strongest: int | None = None,
-        zero_decimals: int | None = None,
     ) -> None:
         super().__init__()
         self.labels, self.bars, self.numbers = VGroup(), VGroup(), VGroup()
@@ -128,8 +127,7 @@ class Bars(VGroup):
                 bar.set_fill(opacity=0.5)
             self.bars.add(bar.move_to([0.25, y, 0], LEFT))
             ink = color if top else theme.INK
-            exact_zero = scalar.exact == 0 and zero_decimals is not None
-            places = zero_decimals if exact_zero else decimals
+            places = decimals if isinstance(decimals, int) else decimals[i]
             number = Number(scalar, places, size=size, color=ink, bold=top)
             self.numbers.add(number.place([bar.get_right()[0] + 0.15, y, 0], align=LEFT))
         self.add(self.labels, self.bars, self.numbers).move_to(ORIGIN)

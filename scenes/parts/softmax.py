@@ -29,7 +29,7 @@ class SoftmaxTable(VGroup):
     """A line for each key: its score, exp(score - maximum), and the weight as a bar.
 
     ``scores``, ``exp`` and ``weights`` are one row of the trace. A key whose score is masked
-    (``mask`` below zero) has its score on a hatched ground and shows its exact zeros as ``0``.
+    (``mask`` below zero) has its score on a hatched ground and its exact zeros as ``0``.
     """
 
     SCORE, EXP, WEIGHT = -2.3, 0.7, 1.8
@@ -85,13 +85,12 @@ class SoftmaxTable(VGroup):
         (best,) = weights.argmax()
         bars = Bars(
             weights,
-            decimals=self.decimals,
+            decimals=[0 if shut else self.decimals for shut in self.shut],
             pitch=self.pitch,
             width=3.3,
             full=weights[best].exact,
             strongest=best,
             size=theme.BODY,
-            zero_decimals=0,
         )
         for bar, scalar in zip(bars.bars, weights, strict=True):
             if scalar.exact == 0:
