@@ -23,7 +23,9 @@ from scenes.settings import Settings
 CAPTION = 28
 
 
-def sheet(info: SceneInfo, settings: Settings, *, height: int = 480, columns: int = 3) -> Image.Image:
+def sheet(
+    info: SceneInfo, settings: Settings, *, height: int = 480, columns: int = 3
+) -> Image.Image:
     """One picture with the last frame of each beat, its step, name and times under it."""
     frames: list[np.ndarray] = []
 
@@ -41,7 +43,8 @@ def sheet(info: SceneInfo, settings: Settings, *, height: int = 480, columns: in
     for index, (frame, beat) in enumerate(zip(frames, scene.timeline, strict=True)):
         x, y = index % columns * width, index // columns * (height + CAPTION)
         page.paste(Image.fromarray(frame), (x, y))
-        line = f"{beat.step}  {beat.name}  {beat.start:.1f}–{beat.end:.1f} s"
+        steps = f"{beat.step}" + (f"–{beat.last_step}" if beat.last_step > beat.step else "")
+        line = f"{steps}  {beat.name}  {beat.start:.1f}–{beat.end:.1f} s"
         draw.text((x + 8, y + height + 1), line, fill="#C8D0DA", font=font)
     return page
 

@@ -57,7 +57,7 @@ class Task:
 class Result:
     """What a worker reports of a finished scene.
 
-    ``beats``: name, step, start, end (seconds of the scene's clock) and text, in film order.
+    ``beats``: name, step, last_step, start, end (seconds of the scene's clock) and text.
     ``memory``: peak bytes of drawing and encoding together. ``seconds``: wall time it took.
     """
 

@@ -123,7 +123,7 @@ def _check_clock(task: Task, scene: Any, frames: int) -> None:
 
 
 def _beats(scene: Any) -> list[dict[str, Any]]:
-    fields = ("name", "step", "start", "end", "text")
+    fields = ("name", "step", "last_step", "start", "end", "text")
     return [{key: getattr(beat, key) for key in fields} for beat in scene.timeline]
 
 

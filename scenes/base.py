@@ -1,8 +1,9 @@
 """What every scene of the lecture is: a header, beats in film order, a clock, a record of numbers.
 
-A scene declares its beats as data, ``beats = (("question", 23), ("dot", 23), …)``: names with the
-tutorial's step numbers, in film order. ``construct`` plays them in that order, each in a
-``with self.beat(name)``, which shows the step and the sentence and waits until it can be read.
+A scene declares its beats as data, ``beats = (("question", 23), ("dot", (23, 24)), …)``: names
+with the tutorial's step, or first and last step, in film order. ``construct`` plays them in that
+order, each in a ``with self.beat(name)``, which shows the step and the sentence and waits until it
+can be read.
 """
 
 from __future__ import annotations
@@ -21,12 +22,21 @@ from .record import Beat, Record
 from .settings import Settings
 from .values import Run
 
+Span = tuple[int, int]
+Steps = int | Span
+
+
+def span(steps: Steps) -> Span:
+    """First and last step of a beat."""
+    return (steps, steps) if isinstance(steps, int) else steps
+
 
 class LectureScene(Scene):
     """Base of all scenes. ``settings`` say language and weights; else the environment does."""
 
-    #: (name, step) in film order; the first is "question", the last "takeaway"
-    beats: ClassVar[tuple[tuple[str, int], ...]] = ()
+    #: (name, step) in film order; the first is "question", the last "takeaway"; a beat that tells
+    #: several steps has the first and the last: (name, (40, 44))
+    beats: ClassVar[tuple[tuple[str, Steps], ...]] = ()
     #: colour of the part of the model that the scene tells
     color: ClassVar[ManimColor] = theme.ENCODER
     #: boxes of the mini map that are lit
@@ -106,11 +116,9 @@ class LectureScene(Scene):
     def setup(self) -> None:
         fonts.register()
         self.camera.background_color = theme.BACKGROUND
-        first_step = self.beats[0][1]
-        self.header = Header(
-            self.words["title"], first_step, self.color, self.lit, size=theme.TITLE
-        )
-        self._step = first_step
+        spans = [span(steps) for _, steps in self.beats]
+        self.header = Header(self.words["title"], spans, self.color, self.lit, size=theme.TITLE)
+        self._span = spans[0]
 
     @property
     def beat_now(self) -> str:
@@ -128,38 +136,38 @@ class LectureScene(Scene):
 
         ``variant`` picks ``name.variant`` among the sentences, for what depends on the weights.
         """
-        step = self._next_step(name)
+        first, last = self._next_span(name)
         template = self.words["beats"][f"{name}_{variant}" if variant else name]
         facts = facts or {}
         start = self.clock
         said = fill(template, facts)
         self._beat_now = name
-        self._announce(name, step, template, facts)
+        self._announce(name, (first, last), template, facts)
         yield
         need = texts.reading_time(said, self.settings.language) + theme.FADE
         pause = need - (self.clock - start)
         self.wait(max(0.6, pause))
-        self.timeline.append(Beat(name, step, start, self.clock, said, facts, variant))
+        self.timeline.append(Beat(name, first, last, start, self.clock, said, facts, variant))
         if self.on_beat is not None:
             self.on_beat()
 
-    def _next_step(self, name: str) -> int:
+    def _next_span(self, name: str) -> Span:
         position = len(self.timeline)
         planned = self.beats[position] if position < len(self.beats) else ("nothing more", 0)
         if planned[0] != name:
             raise RuntimeError(f"{self.info.slug}: beat {planned[0]!r} is next, not {name!r}")
-        return planned[1]
+        return span(planned[1])
 
-    def _announce(self, name: str, step: int, template: str, facts: Facts) -> None:
+    def _announce(self, name: str, steps: Span, template: str, facts: Facts) -> None:
         if name == "question":
             self._ask(template, facts)
             return
         self.next_section(name)
         animations: list[Any] = []
-        if step != self._step:
-            badge = self.header.badge_for(step)
+        if steps != self._span:
+            badge = self.header.badge_for(steps)
             animations += [FadeOut(self.header.badge), FadeIn(badge)]
-            self.header.badge, self._step = badge, step
+            self.header.badge, self._span = badge, steps
         last = name == "takeaway"
         narration = Narration(
             template,

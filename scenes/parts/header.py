@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 from manim import LEFT, RIGHT, Line, ManimColor, Rectangle, RoundedRectangle, VGroup
 
@@ -15,18 +17,26 @@ STATIONS = ("E+PE", "Enc 1", "Enc 2", "Dec 1", "Dec 2", "Out")
 
 
 class Badge(VGroup):
-    """The pill with the step number: ``24 / 95``."""
+    """The pill with the step number: ``24 / 95``, or ``40–44 / 95`` for several steps."""
 
-    def __init__(self, step: int, color: ManimColor) -> None:
-        ink = theme.ink_on(color)
-        step_number = Number(constant(step), 0, size=theme.SMALL, color=ink, bold=True)
-        slash = Phrase("/", size=theme.SMALL, color=ink, bold=True)
-        last = Number(constant(LAST_STEP), 0, size=theme.SMALL, color=ink, bold=True)
-        label = row(step_number, slash, last, gap=0.09)
+    HEIGHT = 0.42
+
+    def __init__(
+        self, steps: tuple[int, int], color: ManimColor, least_width: float = 1.16
+    ) -> None:
+        style: dict[str, Any] = {"size": theme.SMALL, "color": theme.ink_on(color), "bold": True}
+        first, last, end = (Number(constant(step), 0, **style) for step in (*steps, LAST_STEP))
+        several = [Phrase("–", **style), last] if steps[0] < steps[1] else []
+        label = VGroup(row(first, *several, gap=0.05))
+        label.add(row(Phrase("/", **style), end, gap=0.09, at=(label.get_right()[0] + 0.09, 0)))
         pill = RoundedRectangle(
-            width=1.16, height=0.42, corner_radius=0.21, stroke_width=0, fill_color=color
+            width=max(least_width, label.width + 0.36),
+            height=self.HEIGHT,
+            corner_radius=self.HEIGHT / 2,
+            stroke_width=0,
+            fill_color=color,
         ).set_fill(opacity=1)
-        label.shift(pill.get_center() - [label.get_x(), step_number.midline, 0])
+        label.shift(pill.get_center() - [label.get_x(), first.midline, 0])
         super().__init__(pill, label)
 
 
@@ -62,14 +72,24 @@ class MiniMap(VGroup):
 
 
 class Header(VGroup):
-    """Title, mini map and the hairline under them; the badge, which changes, stands by itself."""
+    """Title, mini map and the hairline under them; the badge, which changes, stands by itself.
+
+    ``spans`` are the first and last steps of all beats: the badge is as wide as the widest needs.
+    """
 
     def __init__(
-        self, title: str, step: int, color: ManimColor, lit: tuple[str, ...], size: float
+        self,
+        title: str,
+        spans: Sequence[tuple[int, int]],
+        color: ManimColor,
+        lit: tuple[str, ...],
+        size: float,
     ) -> None:
         super().__init__()
         self.color_of_part = color
-        self.badge = Badge(step, color).move_to([theme.LEFT_EDGE, theme.HEADER_Y, 0], LEFT)
+        self._badge_width = max(Badge(span, color).width for span in spans)
+        self.badge = Badge(spans[0], color, self._badge_width)
+        self.badge.move_to([theme.LEFT_EDGE, theme.HEADER_Y, 0], LEFT)
         self.minimap = MiniMap(lit, color).move_to([theme.RIGHT_EDGE, theme.HEADER_Y, 0], RIGHT)
         self.title = Phrase(title, size=size, bold=True)
         room = self.minimap.get_left()[0] - self.badge.get_right()[0] - 0.6
@@ -84,9 +104,9 @@ class Header(VGroup):
         )
         self.add(self.title, self.minimap, self.rule)
 
-    def badge_for(self, step: int) -> Badge:
-        """A badge for another step, in the same place."""
-        return Badge(step, self.color_of_part).move_to(self.badge)
+    def badge_for(self, steps: tuple[int, int]) -> Badge:
+        """A badge for other steps, in the same place."""
+        return Badge(steps, self.color_of_part, self._badge_width).move_to(self.badge)
 
 
 class Narration(VGroup):

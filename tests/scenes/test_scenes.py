@@ -1,5 +1,6 @@
 """Every scene builds and plays through, in both languages, with any weights."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -8,13 +9,17 @@ from pathlib import Path
 import pytest
 
 import engine
-from render.audit import provenance
+from render.audit import provenance, sweep
 from scenes import playthrough, registry, texts
+from scenes.base import span
 from scenes.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
+_spec = importlib.util.spec_from_file_location("pictures", Path(__file__).with_name("pictures.py"))
+pictures = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(pictures)
 SCENES = registry.available()
-LONGEST = {"zh": 75.5, "en": 75.5}
+LONGEST = 76  # seconds
 each_scene = pytest.mark.parametrize("info", SCENES, ids=lambda info: info.slug)
 each_language = pytest.mark.parametrize("language", ["zh", "en"])
 
@@ -29,25 +34,44 @@ def check(scene, settings):
 
 @each_language
 @each_scene
-def test_a_scene_plays_through_with_the_tutorials_weights(info, language):
+def test_a_scene_with_the_tutorials_weights(info, language, pytestconfig):
+    """It plays, tells its steps, lasts as long as it should, and looks as it did."""
     settings = Settings(language)
-    scene = playthrough.play(info, settings)
+    frames = []
+    scene = playthrough.play(
+        info,
+        settings,
+        at_beat=lambda _, frame: frames.append(frame.copy()),
+        draw=True,
+        height=2 * pictures.HEIGHT,
+    )
     check(scene, settings)
     steps = [step for _, step in scene.beats]
     assert steps == sorted(steps)
     assert set(steps) == set(range(info.steps[0], info.steps[1] + 1))
     assert scene.beats[0][0] == "question"
     assert scene.beats[-1][0] == "takeaway"
-    assert 25 <= scene.clock <= LONGEST[language]
+    assert 25 <= scene.clock <= LONGEST
     for beat in scene.timeline:
         assert beat.end - beat.start >= texts.reading_time(beat.text, language)
+    look(f"{info.slug}_{language}", frames, pytestconfig.getoption("accept_pictures"))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+def look(name, frames, accept):
+    page = pictures.strip(frames)
+    if accept:
+        pictures.accept(name, page)
+    assert pictures.difference(name, page) is None
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
 @each_scene
-def test_a_scene_plays_through_with_random_weights(info, seed, random_weights):
-    settings = Settings("zh" if seed % 2 else "en", random_weights(seed))
-    check(playthrough.play(info, settings), settings)
+def test_a_scene_passes_its_audits(info, seed, random_weights):
+    """Numbers, digits, equations, tables and layout; ./render.sh audit --all does many more."""
+    settings = (
+        Settings() if seed is None else Settings("zh" if seed % 2 else "en", random_weights(seed))
+    )
+    assert sweep.audit(info, settings) == []
 
 
 def test_changing_the_weights_changes_the_numbers_and_the_words(random_weights):
@@ -71,6 +95,24 @@ def test_a_wrong_beat_order_is_refused():
         playthrough.play_class(Wrong, Settings())
 
 
+def test_a_beat_may_tell_several_steps():
+    from scenes.s08_attention_scores import AttentionScores
+
+    class Spanning(AttentionScores):
+        beats = (("question", 23), ("vectors", (23, 25)))
+
+        def construct(self):
+            self.read_trace()
+            self.question()
+            self.vectors()
+
+    Spanning.__name__ = "AttentionScores"
+    scene = playthrough.play_class(Spanning, Settings())
+    assert [(beat.step, beat.last_step) for beat in scene.timeline] == [(23, 23), (23, 25)]
+    shown = [number["source"].get("constant") for number in scene.record.numbers()]
+    assert 25 in shown
+
+
 @pytest.mark.slow
 @each_scene
 def test_a_scene_runs_under_plain_manim(info, tmp_path):
@@ -88,3 +130,23 @@ def test_a_scene_runs_under_plain_manim(info, tmp_path):
     subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
     (video,) = tmp_path.rglob(f"{info.class_name}.mp4")
     assert video.stat().st_size > 10_000
+
+
+def test_a_picture_that_changed_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(pictures, "FOLDER", tmp_path)
+    monkeypatch.setattr(pictures, "DIFFERENCES", tmp_path / "differences")
+    frames = []
+    playthrough.play(
+        registry.find("8"),
+        Settings(),
+        at_beat=lambda _, frame: frames.append(frame.copy()),
+        draw=True,
+        height=2 * pictures.HEIGHT,
+    )
+    assert "missing" in pictures.difference("s", pictures.strip(frames))
+    look("s", frames, accept=True)
+    moved = [frame.copy() for frame in frames]
+    moved[3][100:140, 150:260] = moved[3][108:148, 150:260]  # a few cells, 8 of 288 pixels up
+    assert "a block differs" in pictures.difference("s", pictures.strip(moved))
+    assert (tmp_path / "differences" / "s.png").exists()
+    assert "other beats" in pictures.difference("s", pictures.strip(frames[:3]))
