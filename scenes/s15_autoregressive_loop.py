@@ -2,23 +2,26 @@
 
 Claims: the encoder runs once and its memory serves every round; each round reads only the last
 row of the probabilities and makes the input one word longer, the mask one row and one column
-larger; with these weights the likeliest word is, or is not, the target's word that the lecture
-goes on with; keys of earlier words stay the same from round to round.
+larger; the likeliest word is, or is not, the target's word that the lecture goes on with; the
+keys of earlier words stay the same from round to round.
 Reads the inference passes over all proper prefixes of the target: memory, decoder.mask,
 probabilities, decoder.0.self_attn.k; and greedy generation with the same weights.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from manim import (
-    DOWN,
     LEFT,
-    UP,
+    RIGHT,
     Create,
     FadeIn,
     FadeOut,
     GrowFromEdge,
     LaggedStart,
+    ManimColor,
     ReplacementTransform,
     TransformFromCopy,
     VGroup,
@@ -27,24 +30,18 @@ from manim import (
 import engine
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import (
-    Bars,
-    Block,
-    Grid,
-    Mask,
-    Phrase,
-    Say,
-    Token,
-    Wire,
-    row,
-    shape_of,
-    token_row,
+from scenes.parts import Phrase, Say, Wire, token_row
+from scenes.parts.flow import cross
+from scenes.parts.loop import (
+    WORDS_Y,
+    DecoderSide,
+    NextWords,
+    SourceSide,
+    SourceStage,
+    table_of_round,
 )
-from scenes.values import Run
 
-ROW_Y = 2.25
-ROW_X = -2.95
-GONE_BY = 0.5
+OUTPUT_X = 1.65
 
 
 class AutoregressiveLoop(LectureScene):
@@ -64,10 +61,8 @@ class AutoregressiveLoop(LectureScene):
 
     def construct(self) -> None:
         self.read_trace()
-        self.build_encoder()
-        self.build_decoder()
         self.question()
-        self.run_encoder()
+        self.encode_once()
         self.first_round()
         self.choose_word()
         self.more_rounds()
@@ -77,111 +72,19 @@ class AutoregressiveLoop(LectureScene):
         self.takeaway()
 
     def read_trace(self) -> None:
-        self.words_wanted = self.training.target
-        self.rounds = len(self.words_wanted) - 1
+        self.target = self.training.target
+        self.rounds = len(self.target) - 1
         self.runs = [self.inference(length) for length in range(1, self.rounds + 1)]
         weights = self.runs[0].trace.weights
-        steps = engine.generate(weights, self.settings.source, self.words_wanted[:1], self.rounds)
+        steps = engine.generate(weights, self.settings.source, self.target[:1], self.rounds)
         self.alone = (*steps[-1].input, steps[-1].choice)
-
-    def best(self, run: Run) -> int:
-        return run["probabilities"][-1].argmax()[0]
-
-    # -- the diagram ---------------------------------------------------------------------------
-
-    def build_encoder(self) -> None:
-        run = self.runs[0]
-        memory = run["memory"]
-        self.source = token_row(run.source, gap=0.1, height=0.56, size=theme.BODY)
-        self.source.move_to([-5.2, ROW_Y, 0])
-        if self.source.width > 2.7:
-            self.source.scale(2.7 / self.source.width)
-        self.encoder = Block((-6.4, 1.5), (-4.0, 0.55), color=theme.ENCODER)
-        self.encoder.write(Phrase("Encoder", size=theme.HEADING, bold=True), 0.17)
-        self.encoder.write(self.label("once", color=theme.ENCODER), -0.24)
-        rows, columns = memory.shape
-        cell = (2.4 / columns - 0.05, 1.5 / rows - 0.05)
-        grid = Grid.signed(memory, cell=cell, size=theme.SMALLEST).cells
-        self.memory = grid.move_to([-5.2, -1.18, 0])
-        size = shape_of(run.size("memory", 0), run.size("memory", 1), size=theme.SMALL)
-        name = Phrase("memory", size=theme.BODY, color=theme.ENCODER, bold=True)
-        self.memory_name = VGroup(*row(name, *size, gap=0.12))
-        self.memory_name.move_to([-5.2, -0.19, 0])
-        self.to_encoder = Wire([-5.2, 1.93], [-5.2, 1.54])
-        self.to_memory = Wire([-5.2, 0.51], [-5.2, 0.03])
-
-    def build_decoder(self) -> None:
-        self.decoder = Block((ROW_X, 1.5), (0.75, -1.93), color=theme.INFERENCE)
-        self.decoder.write(Phrase("Decoder", size=theme.HEADING, bold=True), 1.42)
-        inside = {"fill": theme.BACKGROUND, "stroke": 1.5}
-        self.self_part = Block((ROW_X + 0.18, 0.9), (0.57, -0.6), **inside)
-        self.cross_part = Block((ROW_X + 0.18, -0.76), (0.57, -1.75), **inside)
-        cross = VGroup(*(Phrase(line) for line in self.text("cross").split("\n")))
-        for index, line in enumerate(cross):
-            line.place([self.cross_part.get_x(), self.cross_part.get_y() - 0.36 * index, 0])
-        cross.shift(0.18 * (len(cross) - 1) * UP)
-        self.cross_part.add(cross)
-        name = VGroup()
-        for index, line in enumerate(self.text("self").split("\n")):
-            name.add(Phrase(line).place([ROW_X + 0.38, 0.55 - 0.38 * index, 0], LEFT))
-        self.self_part.add(name)
-        y = self.cross_part.get_y()
-        self.keys_values = Wire([-3.95, y], [ROW_X + 0.14, y], color=theme.ENCODER)
-        self.to_decoder = Wire([-1.1, 1.93], [-1.1, 1.54])
-        self.to_output = Wire([0.79, 0.15], [1.4, 0.15])
-
-    def tokens_upto(self, count: int) -> VGroup:
-        tokens = token_row(self.words_wanted[:count], gap=0.16, color=theme.INFERENCE)
-        return tokens.move_to([ROW_X, ROW_Y, 0], LEFT)
-
-    def slot(self, count: int) -> Token:
-        """The open place after ``count`` words."""
-        place = self.tokens_upto(count).get_right()[0] + 0.16
-        slot = Token("?", color=theme.MUTED, dashed=True)
-        return slot.move_to([place, ROW_Y, 0], LEFT)
-
-    def mask(self, index: int) -> VGroup:
-        """The mask of a round with its size, at its place in the decoder."""
-        run = self.runs[index]
-        part = run["decoder.mask"]
-        cell = min(0.4, 1.3 / self.rounds - 0.05)
-        doors = Mask(part, cell=cell)
-        doors.move_to([0.42 - 1.3, 0.8, 0], UP + LEFT)
-        size = shape_of(*(run.size("decoder.mask", axis) for axis in (0, 1)), size=theme.BODY)
-        size.shift([ROW_X + 0.38 - size.get_left()[0], -0.24, 0])
-        return VGroup(doors, size)
-
-    def table(self, index: int) -> dict[str, VGroup]:
-        """The likeliest words of a round and the target's, and what is said of them."""
-        run = self.runs[index]
-        last = run["probabilities"][-1]
-        order = sorted(range(len(last)), key=lambda i: -last[i].exact)
-        wanted = run.vocabulary.index(self.words_wanted[index + 1])
-        shown = order[:3] + ([wanted] if wanted not in order[:3] else order[3:4])
-        bars = Bars(
-            [last[i] for i in shown],
-            [run.vocabulary[i] for i in shown],
-            width=2.3,
-            full=last[order[0]].exact,
-            pitch=0.56,
-            color=theme.INFERENCE,
-            size=theme.BODY,
-            strongest=0,
-        )
-        bars.shift([3.05 - bars.bars.get_left()[0], 0.72 - bars.bars[0].get_y(), 0])
-        bars.labels[shown.index(wanted)].set_color(theme.WEIGHT)
-        return {"bars": bars, "wanted": bars.labels[shown.index(wanted)]}
-
-    def verdict(self, index: int) -> VGroup:
-        run = self.runs[index]
-        facts = {"word": run.vocabulary[self.best(run)]}
-        lines = VGroup(
-            self.label("model", facts, size=theme.BODY),
-            self.label("lecture", {"word": self.words_wanted[index + 1]}, size=theme.BODY),
-        )
-        for line, y in zip(lines, (-1.43, -1.86), strict=True):
-            line.place([1.6, y, 0], LEFT)
-        return lines
+        first = self.runs[0]["probabilities"][-1]
+        (best,) = first.argmax()
+        self.first_choice = {
+            "choice": self.runs[0].vocabulary[best],
+            "p": Say(first[best], 3),
+            "word": self.target[1],
+        }
 
     # -- beats ---------------------------------------------------------------------------------
 
@@ -189,46 +92,62 @@ class AutoregressiveLoop(LectureScene):
         with self.beat("question"):
             pass
 
-    def run_encoder(self) -> None:
+    def encode_once(self) -> None:
+        self.source = SourceSide(self.runs[0], self.text("once"))
+        self.big = big = SourceStage(self.runs[0], self.source)
+        lines = [big.grid.row_all(i) for i in range(big.grid.shape[0])]
         with self.beat("encoder"):
-            self.play(self.answer(), FadeIn(self.source), run_time=0.6)
-            self.play(FadeIn(self.to_encoder, self.encoder, shift=0.15 * DOWN), run_time=0.6)
-            self.play(self.to_encoder.flash(theme.ENCODER), run_time=0.6)
-            self.play(FadeIn(self.to_memory), run_time=0.3)
-            rows = self.runs[0].trace["memory"].shape[0]
-            width = len(self.memory) // rows
-            lines = [VGroup(*self.memory[i * width : (i + 1) * width]) for i in range(rows)]
+            self.play(self.answer(), run_time=theme.FADE)
+            self.play(FadeIn(big.words), run_time=0.5)
+            self.play(FadeIn(big.wires[0], big.block, shift=0.15 * RIGHT), run_time=0.6)
+            self.play(big.wires[0].flash(theme.ENCODER), run_time=0.5)
+            self.play(FadeIn(big.wires[1], big.title), run_time=theme.FADE)
             self.play(
-                LaggedStart(*(FadeIn(line, shift=0.2 * DOWN) for line in lines), lag_ratio=0.3),
-                FadeIn(self.memory_name),
-                run_time=1.0,
+                LaggedStart(*(FadeIn(line, shift=0.15 * RIGHT) for line in lines), lag_ratio=0.4),
+                run_time=1.4,
             )
 
     def first_round(self) -> None:
-        self.input = self.tokens_upto(1)
-        self.open = self.slot(1)
-        self.doors = self.mask(0)
-        self.head = self.label("probabilities").place([1.6, 1.3, 0], LEFT)
-        with self.beat("first", {"word": self.words_wanted[0]}):
-            done = (self.source, self.to_encoder, self.encoder, self.to_memory)
-            self.play(
-                *(mobject.animate.fade(GONE_BY) for mobject in done),
-                FadeIn(self.decoder, self.self_part, self.cross_part),
-                run_time=0.6,
-            )
-            self.play(FadeIn(self.input, self.open, self.to_decoder, self.doors), run_time=0.6)
-            self.play(self.to_decoder.flash(theme.INFERENCE), run_time=0.5)
-            self.play(FadeIn(self.keys_values), run_time=0.3)
+        self.decoder = DecoderSide(self.text("self"), self.text("cross"))
+        self.input = self.decoder.words(self.target[:1])
+        self.slot = self.decoder.slot(self.target[:1])
+        self.mask = self.decoder.mask(self.runs[0], self.rounds)
+        y = self.decoder.cross.get_y()
+        self.kv_wire = Wire([-3.95, y], [-2.81, y], color=theme.ENCODER)
+        self.in_wire = Wire([-1.0, 1.93], [-1.0, 1.54])
+        self.out_wire = Wire([0.99, 0.1], [1.5, 0.1])
+        self.head = self.label("probabilities").place([OUTPUT_X, 1.28, 0], LEFT)
+        with self.beat("first", {"word": self.target[0]}):
+            self.put_source_aside()
+            self.play(FadeIn(self.decoder), run_time=0.5)
+            self.play(FadeIn(self.input, self.slot, self.in_wire, self.mask), run_time=0.6)
+            self.play(self.in_wire.flash(theme.INFERENCE), run_time=0.5)
+            self.play(FadeIn(self.kv_wire), run_time=0.3)
             self.predict(0)
+
+    def put_source_aside(self) -> None:
+        """Source and encoder are done with and dim; the memory stays lit."""
+        home, big = self.source, self.big
+        VGroup(home.words, home.block, home.wires).fade(0.5)
+        pairs = ((big.words, home.words), (big.block, home.block), (big.title, home.title))
+        self.play(
+            FadeOut(big.wires, big.grid.numbers, big.grid.row_labels),
+            *(ReplacementTransform(old, new) for old, new in pairs),
+            ReplacementTransform(big.grid.cells, home.cells),
+            run_time=0.9,
+        )
+        self.play(FadeIn(home.wires), run_time=0.2)
 
     def predict(self, index: int) -> None:
         """Memory into the decoder, probabilities out of it."""
-        self.now = self.table(index)
-        bars = self.now["bars"]
-        self.play(self.keys_values.flash(theme.INK), run_time=0.6)
-        first = [FadeIn(self.to_output, self.head)] if index == 0 else []
-        self.play(*first, self.to_output.flash(theme.INFERENCE), run_time=0.5)
+        bars = NextWords(self.runs[index], self.target[index + 1], pitch=0.5, width=2.15)
+        bars.shift([3.2 - bars.bars.get_left()[0], 0.78 - bars.bars[0].get_y(), 0])
+        self.bars = bars
+        self.play(self.kv_wire.flash(theme.INK), run_time=0.6)
+        if index == 0:
+            self.play(FadeIn(self.out_wire, self.head), run_time=0.3)
         self.play(
+            self.out_wire.flash(theme.INFERENCE),
             FadeIn(bars.labels),
             LaggedStart(*(GrowFromEdge(bar, LEFT) for bar in bars.bars), lag_ratio=0.2),
             LaggedStart(*(FadeIn(number) for number in bars.numbers), lag_ratio=0.2),
@@ -236,85 +155,140 @@ class AutoregressiveLoop(LectureScene):
         )
 
     def choose_word(self) -> None:
-        run = self.runs[0]
-        best = self.best(run)
-        facts = {
-            "choice": run.vocabulary[best],
-            "p": Say(run["probabilities"][-1][best], 3),
-            "word": self.words_wanted[1],
-        }
+        facts = self.first_choice
         agrees = facts["choice"] == facts["word"]
+        end = self.decoder.words(self.target).get_right()[0] + 0.2
+        self.back = Wire([5.9, 1.52], [5.9, WORDS_Y], [end, WORDS_Y], color=theme.INFERENCE)
+        self.back_name = self.label("append", color=theme.INFERENCE)
+        self.back_name.place([(end + 5.9) / 2, WORDS_Y + 0.27, 0])
         with self.beat("choose", facts, variant="agree" if agrees else "differ"):
+            self.say_choice(0)
+            self.play(Create(self.back), FadeIn(self.back_name), run_time=0.6)
             self.append(0)
 
+    def say_choice(self, index: int) -> None:
+        """What the model picks, and what the lecture goes on with."""
+        run = self.runs[index]
+        (best,) = run["probabilities"][-1].argmax()
+        words = {"model": run.vocabulary[best], "lecture": self.target[index + 1]}
+        said = VGroup()
+        for (key, word), y in zip(words.items(), (-1.38, -1.84), strict=True):
+            line = self.label(key, {"word": word}, size=theme.HEADING)
+            said.add(line.place([OUTPUT_X, y, 0], LEFT))
+        self.said = said
+        self.play(LaggedStart(*(FadeIn(line) for line in said), lag_ratio=0.5), run_time=0.7)
+
     def append(self, index: int) -> None:
-        """What the model says, what the lecture takes; the word goes to the end of the input."""
-        self.said = self.verdict(index)
-        self.play(FadeIn(self.said[0]), run_time=theme.FADE)
-        self.play(FadeIn(self.said[1]), run_time=theme.FADE)
-        row_now = self.tokens_upto(index + 2)
-        if index == 0:
-            end = self.tokens_upto(len(self.words_wanted)).get_right()[0] + 0.2
-            self.back = Wire([5.9, 1.55], [5.9, ROW_Y], [end, ROW_Y], color=theme.INFERENCE)
-            name = self.label("append", color=theme.INFERENCE)
-            self.back_name = name.place([(end + 5.9) / 2, ROW_Y + 0.26, 0])
-            self.play(Create(self.back), FadeIn(self.back_name), run_time=0.6)
+        """The word goes round to the end of the input."""
+        token = self.decoder.words(self.target[: index + 2])[-1]
         self.play(self.back.flash(theme.INK), run_time=0.6)
-        word = row_now[-1]
         self.play(
-            FadeOut(self.open),
-            FadeIn(word.box),
-            TransformFromCopy(self.now["wanted"], word.label),
+            FadeOut(self.slot),
+            FadeIn(token.box),
+            TransformFromCopy(self.bars.wanted, token.label),
             run_time=theme.MOVE,
         )
-        self.add(word)
-        self.input = VGroup(*self.input, word)
-
-    def clear_round(self) -> FadeOut:
-        return FadeOut(self.now["bars"], self.said)
+        self.remove(token.box, token.label)
+        self.input.add(token)
 
     def next_round(self, index: int) -> None:
-        doors, old = self.mask(index), self.doors
-        self.open = self.slot(index + 1)
-        self.play(self.clear_round(), FadeIn(self.open), run_time=theme.FADE)
-        self.play(self.to_decoder.flash(theme.INFERENCE), run_time=0.5)
+        mask, old = self.decoder.mask(self.runs[index], self.rounds), self.mask
+        self.slot = self.decoder.slot(self.target[: index + 1])
+        self.play(FadeOut(self.bars, self.said), FadeIn(self.slot), run_time=theme.FADE)
         self.play(
-            ReplacementTransform(old[0], doors[0].inner(index)),
-            FadeIn(doors[0].rest(index)),
+            self.in_wire.flash(theme.INFERENCE),
+            ReplacementTransform(old[0], mask[0].inner(index)),
+            FadeIn(mask[0].rest(index)),
+            ReplacementTransform(old[2], mask[2]),
             FadeOut(old[1]),
-            FadeIn(doors[1]),
+            FadeIn(mask[1]),
             run_time=theme.MOVE,
         )
-        self.doors = doors
+        self.mask = mask
         self.predict(index)
+        self.say_choice(index)
         self.append(index)
 
     def more_rounds(self) -> None:
-        run = self.runs[1]
-        facts = {
-            "words": " ".join(self.words_wanted[:2]),
-            "rows": Say(run.size("decoder.mask", 0), 0),
-            "columns": Say(run.size("decoder.mask", 1), 0),
+        sizes = {
+            name: Say(self.runs[1].size("decoder.mask", axis), 0)
+            for axis, name in enumerate(("rows", "columns"))
         }
-        with self.beat("again", facts):
+        with self.beat("again", {"words": " ".join(self.target[:2]), **sizes}):
             for index in range(1, self.rounds - 1):
                 self.next_round(index)
 
     def last_round(self) -> None:
-        with self.beat("last", {"word": self.words_wanted[-1]}):
+        with self.beat("last", {"word": self.target[-1]}):
             self.next_round(self.rounds - 1)
 
     def left_alone(self) -> None:
-        target = tuple(self.words_wanted)
-        kept = self.input
-        gone = VGroup(*(m for m in self.mobjects if m not in (self.header, self.header.badge)))
-        same = self.alone == target
+        wanted = self.sentence(self.target, 1.6, theme.WEIGHT)
+        chosen = self.sentence(self.alone, -0.1, theme.INFERENCE)
+        heads, signs = VGroup(), VGroup()
+        for key, tokens in (("lecture_row", wanted), ("model_row", chosen)):
+            head = self.label(key, size=theme.HEADING)
+            heads.add(head.place([theme.LEFT_EDGE, tokens.get_y(), 0], LEFT))
+        for mine, word, token in zip(self.alone, self.target, wanted, strict=True):
+            sign = Phrase("=" if mine == word else "≠", size=32, bold=True)
+            signs.add(sign.place([token.get_x(), 0.75, 0]))
+        old = VGroup(self.source, self.decoder, self.mask, self.bars, self.said, self.head)
+        old.add(self.kv_wire, self.in_wire, self.out_wire, self.back, self.back_name)
+        same = tuple(self.alone) == tuple(self.target)
         with self.beat("free", variant="same" if same else "differ"):
-            pass
+            self.play(FadeOut(old), run_time=0.5)
+            moves = zip(self.input, wanted, strict=True)
+            self.play(*(ReplacementTransform(*move) for move in moves), run_time=0.8)
+            self.play(FadeIn(heads, chosen[0], signs[0]), run_time=0.5)
+            for token, sign in zip(chosen[1:], signs[1:], strict=True):
+                self.play(FadeIn(token, sign, shift=0.15 * RIGHT), run_time=0.5)
+            cut = self.no_gradient(wanted)
+        self.compared = VGroup(wanted, chosen, heads, signs, cut)
+
+    def sentence(self, words: Sequence[str], y: float, color: ManimColor) -> VGroup:
+        """Words in columns shared by both sentences."""
+        width = 9.4 / len(words) - 0.2
+        tokens = token_row(words, gap=0.2, width=width, color=color, height=0.84, size=30)
+        return tokens.move_to([theme.RIGHT_EDGE, y, 0], RIGHT)
+
+    def no_gradient(self, over: VGroup) -> VGroup:
+        """The way back through the model, blocked."""
+        left, right, y = over.get_left()[0], over.get_right()[0], -1.3
+        name = self.label("gradient", size=theme.HEADING, color=theme.GRADIENT)
+        name.place([theme.LEFT_EDGE, y, 0], LEFT)
+        back = Wire([right, y], [left, y], color=theme.GRADIENT)
+        cut = cross(0.2, width=6).move_to([(left + right) / 2, y, 0])
+        frozen = self.label("frozen", size=theme.BODY).place([cut.get_x(), y - 0.55, 0])
+        self.play(FadeIn(name), Create(back), run_time=0.7)
+        self.play(FadeIn(cut, frozen), run_time=theme.FADE)
+        return VGroup(name, back, cut, frozen)
 
     def kv_cache(self) -> None:
+        pitch = (theme.WIDTH + 0.3) / self.rounds
+        tables = [self.table(index, pitch) for index in range(self.rounds)]
+        name = self.label("keys", size=22).place([theme.LEFT_EDGE, 0.3, 0], LEFT)
         with self.beat("cache"):
-            pass
+            self.play(FadeOut(self.compared), run_time=theme.FADE)
+            for table in tables:
+                self.play(FadeIn(table["head"], table["mask"]), run_time=0.4)
+            self.play(FadeIn(name), run_time=0.3)
+            for before, table in zip([None, *tables], tables, strict=False):
+                self.carry(before, table)
+
+    def table(self, index: int, pitch: float) -> dict[str, Any]:
+        run = self.runs[index]
+        facts = {"n": Say(run.size("decoder.mask", 0), 0)}
+        name = self.label("round", facts, size=theme.BODY, color=theme.INK)
+        place = [theme.LEFT_EDGE + 1.15 + pitch * index, 2.0]
+        return table_of_round(run, name, place, pitch - 1.65)
+
+    def carry(self, before: dict[str, Any] | None, table: dict[str, Any]) -> None:
+        """Rows of earlier words come over from the round before; the new one is computed."""
+        keys = table["keys"]
+        if before is not None:
+            pairs = [(before["keys"].row_all(i), keys.row_all(i)) for i in range(keys.shape[0] - 1)]
+            self.play(*(TransformFromCopy(*pair) for pair in pairs), run_time=0.9)
+        self.play(FadeIn(keys.row_all(-1)), Create(table["new"]), run_time=0.5)
 
     def takeaway(self) -> None:
         with self.beat("takeaway", {"rounds": Say(self.runs[-1].size("probabilities", 0), 0)}):

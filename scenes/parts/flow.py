@@ -97,11 +97,14 @@ def _door(is_open: bool, side: float, color: ManimColor) -> VGroup:
     box = Square(side, stroke_width=1.5, stroke_color=edge, fill_color=fill, fill_opacity=1)
     door = VGroup(box)
     if not is_open:
-        reach = 0.22 * side
-        for slope in (1, -1):
-            stroke = Line([-reach, -slope * reach, 0], [reach, slope * reach, 0])
-            door.add(stroke.set_stroke(theme.MASKED, width=2.5))
+        door.add(cross(0.22 * side, width=2.5))
     return door
+
+
+def cross(reach: float, *, width: float) -> VGroup:
+    """The red cross of what is shut."""
+    strokes = VGroup(*(Line([-reach, s * reach, 0], [reach, -s * reach, 0]) for s in (1, -1)))
+    return strokes.set_stroke(theme.MASKED, width=width)
 
 
 def shape_of(rows: Any, columns: Any, **options: Any) -> VGroup:
