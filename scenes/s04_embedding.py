@@ -21,7 +21,6 @@ from manim import (
     MathTypst,
     ReplacementTransform,
     Succession,
-    TransformFromCopy,
     VGroup,
 )
 
@@ -44,7 +43,7 @@ from scenes.rounding import decimals_needed
 from scenes.values import Scalar, Values, constant
 
 #: From left to right: the tokens that ask, the table E, the vectors that were looked up.
-ASKING_X, E_LEFT, VECTORS_RIGHT = -5.6, -2.35, theme.RIGHT_EDGE
+ASKING_X, E_LEFT, VECTORS_RIGHT = -5.6, -2.35, theme.RIGHT_EDGE - 0.06
 HEAD_Y, TOP, FOOT = 2.5, 2.2, -2.06
 SIDES = ("source", "target")
 SIDE_COLORS = {"source": theme.ENCODER, "target": theme.TRAINING}
@@ -206,8 +205,7 @@ class Embedding(LectureScene):
             dim = self.e.others(i).animate.set_opacity(theme.DIMMED)
             self.play(Create(self.mark), dim, run_time=0.6)
             self.play(
-                TransformFromCopy(self.e.grid.row_cells(i), self.answer_grid.cells),
-                TransformFromCopy(self.e.grid.row_numbers(i), self.answer_grid.numbers),
+                *self.leave_table(i, self.answer_grid.cells, self.answer_grid.numbers),
                 FadeIn(self.answer_name),
                 run_time=theme.SLOW,
             )
@@ -226,8 +224,7 @@ class Embedding(LectureScene):
         number = self.asking[i].number
         flying = number.copy()
         goal = self.e.ids[int(number.scalar.exact)]
-        self.play(flying.animate.move_to(goal), run_time=run_time)
-        self.remove(flying)
+        self.play(flying.animate(run_time=run_time, remover=True).move_to(goal))
 
     def multiply(self) -> None:
         asked = self.row_of("source", 0)
@@ -276,11 +273,14 @@ class Embedding(LectureScene):
     def slide(self, side: str, i: int) -> list[object]:
         """A row leaves E for the matrix of vectors."""
         grid, at = self.vectors[side], self.row_of(side, i)
-        return [
-            TransformFromCopy(self.e.grid.row_cells(at), grid.row_cells(i)),
-            TransformFromCopy(self.e.grid.row_numbers(at), grid.row_numbers(i)),
-            FadeIn(grid.row_labels[i]),
-        ]
+        row_leaves = self.leave_table(at, grid.row_cells(i), grid.row_numbers(i))
+        return [*row_leaves, FadeIn(grid.row_labels[i])]
+
+    def leave_table(self, i: int, cells: VGroup, numbers: VGroup) -> list[ReplacementTransform]:
+        """A copy of a row of E, above all else, becomes ``cells`` and ``numbers``."""
+        grid = self.e.grid
+        moving = grid.row_cells(i).copy().set_z_index(2), grid.row_numbers(i).copy().set_z_index(3)
+        return [ReplacementTransform(*pair) for pair in zip(moving, (cells, numbers), strict=True)]
 
     def target_rows(self) -> None:
         side = "target"

@@ -72,7 +72,7 @@ SLOW: Final = 1.2
 LEAVE: Final = 0.5
 
 #: How far something dims that the beat has moved on from.
-DIMMED: Final = 0.35
+DIMMED: Final = 0.4
 
 
 def luminance(color: ManimColor) -> float:

@@ -69,14 +69,13 @@ class LookupTable(VGroup):
         self.id_name.place([self._id_x, head_y, 0])
         self.add(self.id_name, self.ids, self.words, self.name, self.grid)
 
-    def whole_row(self, i: int) -> VGroup:
-        """ID, word, cells and numbers."""
-        grid = self.grid
-        return VGroup(self.ids[i], self.words[i], grid.row_cells(i), grid.row_numbers(i))
-
     def others(self, but: int) -> VGroup:
-        """All rows except one."""
-        return VGroup(*(self.whole_row(i) for i in range(self.grid.shape[0]) if i != but))
+        """Words and cells of all rows except one, to dim. IDs are muted as it is."""
+        grid, kept = self.grid, VGroup()
+        for i, word in enumerate(self.words):
+            if i != but:
+                kept.add(word, grid.row_cells(i), grid.row_numbers(i))
+        return kept
 
     def row_frame(self, i: int) -> RoundedRectangle:
         """An outline around a row, its ID and word included."""
