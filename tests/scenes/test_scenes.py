@@ -26,7 +26,8 @@ each_language = pytest.mark.parametrize("language", ["zh", "en"])
 
 def check(scene, settings):
     """What must hold with any weights: all beats played, every number the engine's."""
-    assert [(beat.name, beat.step) for beat in scene.timeline] == list(scene.beats)
+    declared = [(name, *span(steps)) for name, steps in scene.beats]
+    assert [(beat.name, beat.step, beat.last_step) for beat in scene.timeline] == declared
     records = scene.record.numbers()
     assert len(records) > 5
     assert provenance.check_records(records, provenance.Recomputer(settings)) == []
@@ -46,9 +47,10 @@ def test_a_scene_with_the_tutorials_weights(info, language, pytestconfig):
         height=2 * pictures.HEIGHT,
     )
     check(scene, settings)
-    steps = [step for _, step in scene.beats]
-    assert steps == sorted(steps)
-    assert set(steps) == set(range(info.steps[0], info.steps[1] + 1))
+    spans = [span(steps) for _, steps in scene.beats]
+    assert spans == sorted(spans)
+    told = {step for first, last in spans for step in range(first, last + 1)}
+    assert told == set(range(info.steps[0], info.steps[1] + 1))
     assert scene.beats[0][0] == "question"
     assert scene.beats[-1][0] == "takeaway"
     assert 25 <= scene.clock <= LONGEST
