@@ -57,7 +57,7 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n -- "$@"; fi
 }
 may_be_root() {
-    [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }
+    [ "$(id -u)" = 0 ] || { sudo -n true 2>/dev/null; }
 }
 
 # apt_install PACKAGE...: install, or tell the person what to type.
@@ -68,10 +68,13 @@ apt_install() {
         exit 2
     fi
     say "installing $*"
+    local said
     as_root apt-get update -qq >&2 || say "apt-get update failed; trying with the lists there are"
-    as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "$@" </dev/null >/dev/null ||
+    said=$(as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "$@" </dev/null 2>&1) || {
+        printf '%s\n' "$said" >&2
         fail "apt-get could not install: $*"
+    }
 }
 
 # Sets PYTHON; gets one on systems that can give one.
@@ -138,8 +141,8 @@ debian_name() {
 # pip_install STAMP WHAT: install, then leave the stamp that says so.
 pip_install() {
     rm -f "$VENV/$1" "$VENV/.whole"
-    (cd "$ROOT" && "$VENV_PYTHON" -m pip install --quiet --disable-pip-version-check \
-        --no-input -c constraints.txt -e "$2" </dev/null >&2) ||
+    (cd "$ROOT" && "$VENV_PYTHON" -m pip install -qq --disable-pip-version-check --no-input \
+        -c constraints.txt -e "$2" </dev/null >&2) ||
         fail "pip could not install the packages; the lines above say why"
     wanted_state >"$VENV/$1.new"
     mv "$VENV/$1.new" "$VENV/$1"

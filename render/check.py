@@ -6,10 +6,8 @@ has not passed never gets its final name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,36 +17,11 @@ from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from engine.errors import LectureError
-from render import boxes, nal
-from render.metadata import LANGUAGE_CODES, Chapter, Origin
+from render import boxes
+from render.content import content_findings
+from render.expected import BT709, LIMITED, Expected, Finding
+from render.metadata import LANGUAGE_CODES, Chapter
 from render.quality import AUDIO_RATE, Quality
-
-_BT709 = 1  # its number as primaries, transfer and matrix
-_LIMITED = 1  # "tv" range
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What a video should be; ``frames`` is its whole length."""
-
-    quality: Quality
-    frames: int
-    title: str
-    origin: Origin
-    chapters: tuple[Chapter, ...] = ()
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One property: what was expected and what the file has."""
-
-    field: str
-    expected: object
-    found: object
-
-    @property
-    def good(self) -> bool:
-        return self.expected == self.found
 
 
 def check_video(path: Path, expected: Expected, *, shown_as: str | None = None) -> None:
@@ -89,8 +62,7 @@ def _findings(path: Path, expected: Expected) -> Iterator[Finding]:
             yield from _audio_findings(audio)
             yield from _name_findings(container, expected)
             yield from _chapter_findings(container, expected)
-        yield from _packet_findings(path, expected)
-        yield from _decoded_findings(path, expected)
+        yield from content_findings(path, expected)
     except (av.FFmpegError, OSError) as error:
         yield Finding("file", "a readable MP4", str(error))
 
@@ -117,10 +89,10 @@ def _video_findings(stream: VideoStream, quality: Quality) -> Iterator[Finding]:
     yield Finding("height", quality.height, codec.height)
     yield Finding("frame rate", Fraction(quality.fps), stream.average_rate)
     yield Finding("pixel shape", Fraction(1), codec.sample_aspect_ratio or Fraction(1))
-    yield Finding("colour primaries (1 is BT.709)", _BT709, int(codec.color_primaries))
-    yield Finding("colour transfer (1 is BT.709)", _BT709, int(codec.color_trc))
-    yield Finding("colour matrix (1 is BT.709)", _BT709, int(codec.colorspace))
-    yield Finding("colour range (1 is limited)", _LIMITED, int(codec.color_range))
+    yield Finding("colour primaries (1 is BT.709)", BT709, int(codec.color_primaries))
+    yield Finding("colour transfer (1 is BT.709)", BT709, int(codec.color_trc))
+    yield Finding("colour matrix (1 is BT.709)", BT709, int(codec.colorspace))
+    yield Finding("colour range (1 is limited)", LIMITED, int(codec.color_range))
 
 
 def _audio_findings(stream: AudioStream) -> Iterator[Finding]:
@@ -149,81 +121,6 @@ def _as_chapter(entry: Any, fps: int) -> Chapter:
     base = Fraction(entry["time_base"])
     start, end = (round(entry[key] * base * fps) for key in ("start", "end"))
     return Chapter(_plain(entry["metadata"].get("title", "")), start, end)
-
-
-@dataclass(frozen=True)
-class _Packet:
-    """Of one packet: presentation time and length in seconds, and for pictures the restart."""
-
-    time: Fraction
-    length: Fraction
-    keyframe: bool
-    idr: bool
-
-
-def _packets(path: Path) -> tuple[list[_Packet], list[_Packet]]:
-    """The packets of the pictures and of the sound, in file order."""
-    found: dict[str, list[_Packet]] = {"video": [], "audio": []}
-    with av.open(str(path.absolute())) as container:
-        streams = container.streams.video[0], container.streams.audio[0]
-        for packet in container.demux(*streams):
-            if packet.pts is None or packet.time_base is None:
-                continue  # the empty packet at the end
-            kind, base = packet.stream.type, packet.time_base
-            idr = kind == "video" and packet.is_keyframe and nal.is_idr(bytes(packet))
-            times = packet.pts * base, (packet.duration or 0) * base
-            found[kind].append(_Packet(*times, packet.is_keyframe, idr))
-    return found["video"], found["audio"]
-
-
-def _packet_findings(path: Path, expected: Expected) -> Iterator[Finding]:
-    """Time stamps, keyframes and lengths, from the packets, nothing decoded."""
-    quality, frames = expected.quality, expected.frames
-    pictures, sound = _packets(path)
-    yield Finding("frames", frames, len(pictures))
-    times = sorted(picture.time * quality.fps for picture in pictures)
-    yield Finding("constant frame rate from 0", True, times == list(range(frames)))
-    restarts = [picture.time * quality.fps for picture in pictures if picture.keyframe]
-    yield Finding("first keyframe", [0], restarts[:1])
-    gaps = (b - a for a, b in pairwise([*restarts, Fraction(frames)]))
-    limit = quality.keyframe_interval
-    yield Finding(
-        f"frames between keyframes, over {limit}", [], [int(g) for g in gaps if g > limit]
-    )
-    yield Finding("closed groups of pictures", True, _closed(pictures))
-    yield from _sound_findings(sound, frames * quality.samples_per_frame, quality)
-
-
-def _sound_findings(sound: Sequence[_Packet], samples: int, quality: Quality) -> Iterator[Finding]:
-    """The sound starts with the pictures and ends with them, give or take one frame."""
-    yield Finding("start of the sound", [0], [packet.time for packet in sound[:1]])
-    length = int(sum(packet.length for packet in sound) * AUDIO_RATE)
-    within = abs(length - samples) <= quality.samples_per_frame
-    yield Finding("samples of sound", samples, samples if within else length)
-
-
-def _closed(pictures: Sequence[_Packet]) -> bool:
-    """Every keyframe is an IDR picture, and nothing sent after it is shown before it."""
-    newest = Fraction(0)
-    for picture in pictures:
-        if picture.keyframe:
-            newest = picture.time
-        if picture.time < newest or picture.keyframe != picture.idr:
-            return False
-    return True
-
-
-def _decoded_findings(path: Path, expected: Expected) -> Iterator[Finding]:
-    """Decode everything; the decoder is told to complain rather than to patch things up."""
-    with av.open(str(path.absolute())) as container:
-        video = container.streams.video[0]
-        video.thread_type = "AUTO"
-        video.codec_context.options = {"err_detect": "explode"}
-        yield Finding("decoded frames", expected.frames, sum(1 for _ in container.decode(video)))
-    with av.open(str(path.absolute())) as container:
-        samples = sum(frame.samples for frame in container.decode(audio=0))
-    wanted = expected.frames * expected.quality.samples_per_frame
-    yield Finding("decoded sound is as long", True, samples >= wanted - 1024)
 
 
 def _plain(text: str) -> str:

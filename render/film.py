@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine.errors import LectureError
 from render import check
+from render.expected import Expected
 from render.finish import Part, assemble
 from render.metadata import LECTURE_TITLES, Origin
 from render.quality import Quality
@@ -53,7 +54,7 @@ def join(
         binary, parts, target, title=title, origin=origin, quality=quality, with_chapters=True
     )
     frames = sum(part.frames for part in parts)
-    expected = check.Expected(quality, frames, title, origin, chapters)
+    expected = Expected(quality, frames, title, origin, chapters)
     check.check_video(target, expected, shown_as=FILE_NAME)
     return space.publish(target, FILE_NAME)
 

@@ -36,7 +36,7 @@ def expected_frames(name: str, quality: Quality, folders: Sequence[Path]) -> int
     for folder in folders:
         try:
             record = json.loads(_path(folder, name).read_text(encoding="utf-8"))
-            return max(1, round(float(record["frames"]) / record["fps"] * quality.fps))
+            return max(1, int(record["frames"] / record["fps"] * quality.fps + 0.5))
         except (OSError, ValueError, TypeError, KeyError, ZeroDivisionError):
             continue
     return round(GUESSED_SECONDS * quality.fps)

@@ -51,7 +51,7 @@ class Order:
         try:
             return str(texts.load(self.language)[scene.slug]["title"])
         except KeyError:
-            return scene.slug.replace("_", " ")
+            return str(scene.slug).replace("_", " ")
 
 
 class Stopped(BaseException):

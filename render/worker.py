@@ -46,7 +46,8 @@ def main(task_file: str, descriptor: str) -> None:
 
 def run(task: Task, report: Any) -> Result:
     """Draw, encode, add sound, check. Leaves the video at ``task.video``."""
-    from render.check import Expected, check_video
+    from render.check import check_video
+    from render.expected import Expected
 
     began = time.monotonic()
     silent = Path(task.folder) / "pictures.mp4"

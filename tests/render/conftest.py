@@ -1,0 +1,84 @@
+"""What the tests of rendering share: the front door on stand-in scenes, and small videos."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from render import ffmpeg
+from render.encoding import FrameEncoder
+from render.finish import Part, assemble
+from render.metadata import Origin
+from render.quality import QUALITIES
+
+ROOT = Path(__file__).resolve().parents[2]
+STANDIN = Path(__file__).parent / "standin"
+DRAFT = QUALITIES["draft"]
+ORIGIN = Origin("zh", "draft", "0" * 16)
+TITLE = "标题 = title; #1"
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a front door that finds the stand-in scenes first."""
+    path = os.pathsep.join([str(STANDIN), str(ROOT)])
+    return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-P", "-m", "render", *map(str, arguments)]
+
+
+@pytest.fixture
+def front_door(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """``front_door("8", "--quality", "draft", LECTURE_FFMPEG=…)`` runs it in an empty folder."""
+
+    def run(*arguments: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command(*arguments),
+            cwd=tmp_path,
+            env=environment(**more),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            stdin=subprocess.DEVNULL,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def binary() -> str:
+    return ffmpeg.find()
+
+
+def draw(index: int) -> np.ndarray:
+    """A frame in draft size: a bar on a colour ramp, both moving."""
+    frame = np.full((DRAFT.height, DRAFT.width, 4), 255, np.uint8)
+    frame[:, :, 0] = np.arange(DRAFT.width) % 256
+    frame[:, :, 1] = index * 3 % 256
+    frame[:, index * 7 % 800 : index * 7 % 800 + 40, :3] = 20
+    return frame
+
+
+def encode(binary: str, target: Path, frames: int) -> Path:
+    """A silent video of ``frames`` drawn frames."""
+    encoder = FrameEncoder(binary, target, DRAFT, 1)
+    for index in range(frames):
+        encoder.write(draw(index))
+    encoder.finish()
+    return target
+
+
+def finished(binary: str, folder: Path, frames: int, title: str = TITLE) -> Path:
+    """A complete video, as the workers leave it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    part = Part(encode(binary, folder / "pictures.mp4", frames), frames, title)
+    video = folder / "video.mp4"
+    assemble(binary, [part], video, title=title, origin=ORIGIN, quality=DRAFT, with_chapters=False)
+    return video

@@ -1,0 +1,12 @@
+"""As the real settings, as far as rendering needs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Settings:
+    language: str = "zh"
+    weights: Path = Path()

@@ -1,0 +1,133 @@
+"""The check lets good videos through and refuses each kind of bad one."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from engine.errors import LectureError
+from render import check
+from render.check import Expected, check_video
+from render.metadata import Chapter, Origin
+
+from .conftest import DRAFT, ORIGIN, TITLE, finished
+
+FRAMES = 70
+GOOD = Expected(DRAFT, FRAMES, TITLE, ORIGIN)
+REENCODE = ["-c:v", "libx264", "-preset", "veryfast", "-bf", "2", "-profile:v", "high", "-g", "30"]
+FAST = ["-movflags", "+faststart+negative_cts_offsets", "-use_editlist", "0"]
+KEEP = ["-c", "copy", *FAST]
+
+#: how a good file is spoiled (options of ffmpeg), and the field that must be complained of
+SPOILED = {
+    "no faststart": (["-c", "copy", "-use_editlist", "0"], "faststart"),
+    "edit lists": (["-c", "copy", "-movflags", "+faststart"], "edit lists"),
+    "no sound": ([*KEEP, "-an"], "streams"),
+    "matrix": ([*KEEP, "-bsf:v", "h264_metadata=matrix_coefficients=6"], "colours in"),
+    "primaries": ([*KEEP, "-bsf:v", "h264_metadata=colour_primaries=5"], "colours in"),
+    "transfer": ([*KEEP, "-bsf:v", "h264_metadata=transfer_characteristics=6"], "colours in"),
+    "matrix in the container": ([*REENCODE, *FAST, "-colorspace", "smpte170m"], "colour matrix"),
+    "range in the container": (
+        [*REENCODE, *FAST, "-vf", "scale=out_range=full", "-color_range", "pc"],
+        "pixel format",
+    ),
+    # decoders give yuv420p of full range a name of its own, yuvj420p
+    "full range": (
+        [*KEEP, "-bsf:v", "h264_metadata=video_full_range_flag=1"],
+        "pixel format",
+    ),
+    "long gap": ([*REENCODE, *FAST, "-g", "300", "-sc_threshold", "0"], "between keyframes"),
+    "open groups": (
+        [*REENCODE, *FAST, "-x264-params", "open-gop=1:scenecut=0", "-preset", "medium"],
+        "closed groups",
+    ),
+    "baseline": ([*REENCODE, *FAST, "-profile:v", "baseline", "-bf", "0"], "profile"),
+    "4:4:4": ([*REENCODE, *FAST, "-profile:v", "high444", "-pix_fmt", "yuv444p"], "profile"),
+    "mpeg4": (["-c:v", "mpeg4", *FAST], "video codec"),
+    "width": ([*REENCODE, *FAST, "-vf", "scale=640:480"], "width"),
+    "frame rate": ([*REENCODE, *FAST, "-r", "30"], "frame rate"),
+    "44.1 kHz": ([*KEEP, "-c:a", "aac", "-ar", "44100"], "sample rate"),
+    "mono": ([*KEEP, "-c:a", "aac", "-ac", "1"], "channels"),
+    "mp3": ([*KEEP, "-c:a", "libmp3lame"], "audio codec"),
+    "title": ([*KEEP, "-metadata", "title=other"], "title"),
+    "comment": ([*KEEP, "-metadata", "comment=other"], "comment"),
+    "language": ([*KEEP, "-metadata:s:a:0", "language=eng"], "audio language"),
+    "short": ([*KEEP, "-t", "3"], "frames"),
+    "matroska": (["-f", "matroska", "-c", "copy"], "boxes"),
+}
+
+
+@pytest.fixture(scope="module")
+def good(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return finished(binary, tmp_path_factory.mktemp("good"), FRAMES)
+
+
+def refusal(video: Path, expected: Expected = GOOD) -> LectureError:
+    with pytest.raises(LectureError) as caught:
+        check_video(video, expected)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def test_a_good_video_passes(good: Path) -> None:
+    check_video(good, GOOD)
+    assert check.read_origin(good) == (str(ORIGIN), FRAMES)
+
+
+@pytest.mark.parametrize("kind", SPOILED)
+def test_a_spoiled_video_is_refused(kind: str, good: Path, tmp_path: Path, binary: str) -> None:
+    options, field = SPOILED[kind]
+    video = tmp_path / "spoiled.mp4"
+    tags = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colorspace", "bt709"]
+    if "copy" in options or "-colorspace" in options:
+        tags = []
+    subprocess.run(
+        [binary, "-v", "error", "-i", str(good), *tags, *options, str(video)], check=True
+    )
+    error = refusal(video)
+    assert error.field is not None
+    assert field in error.field
+
+
+@pytest.mark.parametrize("part", [0.98, 0.5])
+def test_a_cut_file_is_refused(part: float, good: Path, tmp_path: Path) -> None:
+    data = good.read_bytes()
+    video = tmp_path / "cut.mp4"
+    video.write_bytes(data[: int(len(data) * part)])
+    refusal(video)
+
+
+def test_damage_in_the_middle_is_refused(good: Path, tmp_path: Path) -> None:
+    data = bytearray(good.read_bytes())
+    start = data.index(b"mdat") + len(data) // 3
+    data[start : start + 400] = b"\x5a" * 400
+    video = tmp_path / "damaged.mp4"
+    video.write_bytes(data)
+    refusal(video)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    text = tmp_path / "text.mp4"
+    text.write_text("this is no video")
+    refusal(text)
+    refusal(tmp_path / "missing.mp4")
+    with pytest.raises(LectureError):
+        check.read_origin(text)
+
+
+def test_what_was_ordered_counts(good: Path) -> None:
+    change = dataclasses.replace
+    assert refusal(good, change(GOOD, frames=FRAMES + 1)).field == "frames"
+    assert refusal(good, change(GOOD, title="x")).field == "title"
+    origin = Origin("en", "draft", "0" * 16)
+    assert refusal(good, change(GOOD, origin=origin)).field == "comment"
+    chapters = (Chapter("one", 0, FRAMES),)
+    assert refusal(good, change(GOOD, chapters=chapters)).field == "streams"
+
+
+def test_the_message_names_the_final_file(good: Path) -> None:
+    with pytest.raises(LectureError, match=r"^08_x\.mp4: title: "):
+        check_video(good, dataclasses.replace(GOOD, title="x"), shown_as="08_x.mp4")
