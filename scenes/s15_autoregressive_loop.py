@@ -42,6 +42,8 @@ from scenes.parts.loop import (
 )
 
 OUTPUT_X = 1.65
+BACK_X = 6.4
+LECTURE_Y = -1.84
 
 
 class AutoregressiveLoop(LectureScene):
@@ -129,18 +131,22 @@ class AutoregressiveLoop(LectureScene):
         """Source and encoder are done with and dim; the memory stays lit."""
         home, big = self.source, self.big
         VGroup(home.words, home.block, home.wires).fade(0.5)
-        pairs = ((big.words, home.words), (big.block, home.block), (big.title, home.title))
         self.play(
             FadeOut(big.wires, big.grid.numbers, big.grid.row_labels),
-            *(ReplacementTransform(old, new) for old, new in pairs),
-            ReplacementTransform(big.grid.cells, home.cells),
-            run_time=0.9,
+            ReplacementTransform(big.words, home.words),
+            ReplacementTransform(big.block, home.block),
+            run_time=theme.MOVE,
         )
-        self.play(FadeIn(home.wires), run_time=0.2)
+        self.play(
+            ReplacementTransform(big.title, home.title),
+            ReplacementTransform(big.grid.cells, home.cells),
+            FadeIn(home.wires),
+            run_time=theme.MOVE,
+        )
 
     def predict(self, index: int) -> None:
         """Memory into the decoder, probabilities out of it."""
-        bars = NextWords(self.runs[index], self.target[index + 1], pitch=0.5, width=2.15)
+        bars = NextWords(self.runs[index], self.target[index + 1], pitch=0.5, width=1.95)
         bars.shift([3.2 - bars.bars.get_left()[0], 0.78 - bars.bars[0].get_y(), 0])
         self.bars = bars
         self.play(self.kv_wire.flash(theme.INK), run_time=0.6)
@@ -157,38 +163,37 @@ class AutoregressiveLoop(LectureScene):
     def choose_word(self) -> None:
         facts = self.first_choice
         agrees = facts["choice"] == facts["word"]
+        self.verdicts = [self.verdict(index) for index in range(self.rounds)]
+        start = max(said.get_right()[0] for said in self.verdicts) + 0.2
         end = self.decoder.words(self.target).get_right()[0] + 0.2
-        self.back = Wire([5.9, 1.52], [5.9, WORDS_Y], [end, WORDS_Y], color=theme.INFERENCE)
+        corners = [start, LECTURE_Y], [BACK_X, LECTURE_Y], [BACK_X, WORDS_Y], [end, WORDS_Y]
+        self.back = Wire(*corners, color=theme.INFERENCE)
         self.back_name = self.label("append", color=theme.INFERENCE)
-        self.back_name.place([(end + 5.9) / 2, WORDS_Y + 0.27, 0])
+        self.back_name.place([(end + BACK_X) / 2, WORDS_Y + 0.27, 0])
         with self.beat("choose", facts, variant="agree" if agrees else "differ"):
             self.say_choice(0)
             self.play(Create(self.back), FadeIn(self.back_name), run_time=0.6)
             self.append(0)
 
-    def say_choice(self, index: int) -> None:
+    def verdict(self, index: int) -> VGroup:
         """What the model picks, and what the lecture goes on with."""
         run = self.runs[index]
         (best,) = run["probabilities"][-1].argmax()
-        words = {"model": run.vocabulary[best], "lecture": self.target[index + 1]}
-        said = VGroup()
-        for (key, word), y in zip(words.items(), (-1.38, -1.84), strict=True):
-            line = self.label(key, {"word": word}, size=theme.HEADING)
-            said.add(line.place([OUTPUT_X, y, 0], LEFT))
-        self.said = said
-        self.play(LaggedStart(*(FadeIn(line) for line in said), lag_ratio=0.5), run_time=0.7)
+        picked = self.label("model", {"word": run.vocabulary[best]}, size=theme.HEADING)
+        taken = self.label("lecture", {"word": self.target[index + 1]}, size=theme.HEADING)
+        picked.place([OUTPUT_X, LECTURE_Y + 0.46, 0], LEFT)
+        return VGroup(picked, taken.place([OUTPUT_X, LECTURE_Y, 0], LEFT))
+
+    def say_choice(self, index: int) -> None:
+        self.said = self.verdicts[index]
+        self.play(LaggedStart(*(FadeIn(line) for line in self.said), lag_ratio=0.5), run_time=0.7)
 
     def append(self, index: int) -> None:
         """The word goes round to the end of the input."""
         token = self.decoder.words(self.target[: index + 2])[-1]
-        self.play(self.back.flash(theme.INK), run_time=0.6)
-        self.play(
-            FadeOut(self.slot),
-            FadeIn(token.box),
-            TransformFromCopy(self.bars.wanted, token.label),
-            run_time=theme.MOVE,
-        )
-        self.remove(token.box, token.label)
+        self.play(self.back.flash(theme.WEIGHT), run_time=0.9)
+        self.play(FadeOut(self.slot), FadeIn(token, shift=0.2 * LEFT), run_time=0.5)
+        self.remove(token)
         self.input.add(token)
 
     def next_round(self, index: int) -> None:
