@@ -40,8 +40,13 @@ class Origin:
 
 
 def escape(text: str) -> str:
-    """``text`` as an FFMETADATA value: ``=``, ``;``, ``#``, backslash and newline escaped."""
-    return _SPECIAL.sub(r"\\\1", text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", ""))
+    """``text`` as an FFMETADATA value: ``=``, ``;``, ``#``, backslash and newline escaped.
+
+    ffmpeg takes a backslash at the very end of a line for an escape of the line break even where
+    it is itself escaped, so such a text gets a blank behind it.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    return _SPECIAL.sub(r"\\\1", text) + (" " if text.endswith("\\") else "")
 
 
 def write_metadata(

@@ -1,0 +1,137 @@
+"""Assembling: sound, metadata, chapters, odd names, and the join of many videos."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import av
+import pytest
+
+from render import ffmpeg, film
+from render.check import check_video
+from render.expected import Expected
+from render.finish import Part, assemble
+from render.metadata import LECTURE_TITLES, Chapter, Origin, escape, write_metadata
+from render.workspace import Workspace
+
+from .conftest import DRAFT, ORIGIN, finished
+
+ODD_TITLES = [
+    "a=b;c#d\\e",
+    "two\nlines",
+    "注意力：谁该关注谁？",
+    "[CHAPTER]\nTIMEBASE=1/1\nSTART=0",
+    "ends with a backslash\\",
+    "'quotes\" %d $HOME -i",
+]
+
+
+def test_escaping_covers_what_the_format_reserves() -> None:
+    assert escape("=;#\\\n") == "\\=\\;\\#\\\\\\\n"
+    assert escape("a\r\nb\0") == "a\\\nb"
+    assert escape("题") == "题"
+    assert escape("\\") == "\\\\ "
+
+
+def test_the_metadata_file_has_a_time_base_per_chapter(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    write_metadata(path, title="T", comment="c", fps=30, chapters=[Chapter("x=y", 5, 9)])
+    assert path.read_text().splitlines()[3:] == [
+        "[CHAPTER]",
+        "TIMEBASE=1/30",
+        "START=5",
+        "END=9",
+        "title=x\\=y",
+    ]
+
+
+@pytest.mark.parametrize("which", ["found", "carried"])
+def test_a_film_of_many_keeps_every_frame_and_title(which: str, tmp_path: Path) -> None:
+    binary = ffmpeg.find() if which == "found" else ffmpeg._carried()
+    if binary is None:
+        pytest.skip("imageio-ffmpeg carries no binary for this platform")
+    lengths = [17, 1, 40, 2, 33, 16]
+    scenes = []
+    with Workspace(tmp_path / "out") as space:
+        for index, (frames, title) in enumerate(zip(lengths, ODD_TITLES, strict=True)):
+            video = finished(binary, tmp_path / str(index), frames, title)
+            check_video(video, Expected(DRAFT, frames, title, ORIGIN))
+            space.publish(video, f"{index}.mp4")
+            scenes.append(film.SceneVideo(f"{index}.mp4", title))
+        parts = film.snapshot(space, scenes, ORIGIN)
+        assert not isinstance(parts, str)
+        path = film.join(space, parts, ORIGIN, DRAFT, binary)
+    assert path == tmp_path / "out" / "lecture.mp4"
+    with av.open(str(path)) as container:
+        found = container.chapters()
+        assert container.metadata["title"] == LECTURE_TITLES["zh"]
+        assert [chapter["metadata"]["title"].rstrip() for chapter in found] == ODD_TITLES
+        starts = [float(chapter["start"] * chapter["time_base"]) for chapter in found]
+        assert starts == pytest.approx([sum(lengths[:n]) / 15 for n in range(6)], abs=0.001)
+        times = sorted(p.pts * p.time_base for p in container.demux(video=0) if p.pts is not None)
+    assert len(times) == sum(lengths)
+    assert {round((b - a) * 15, 6) for a, b in pairwise(times)} == {1}
+
+
+def test_names_that_ffmpeg_could_misread(binary: str, tmp_path: Path) -> None:
+    folder = tmp_path / "-i 'a' \"b\"\nc #1? 中 %d [x];=\\"
+    video = finished(binary, folder, 20)
+    check_video(video, Expected(DRAFT, 20, "标题 = title; #1", ORIGIN))
+
+
+def test_sound_is_as_long_as_the_pictures_to_the_sample(binary: str, tmp_path: Path) -> None:
+    for frames in (1, 2, 7, 31):
+        with av.open(str(finished(binary, tmp_path / str(frames), frames))) as container:
+            audio = container.streams.audio[0]
+            assert audio.duration == frames * 3200
+            assert audio.start_time == 0
+            assert container.streams.video[0].duration * 15 == frames * audio_base(container)
+
+
+def audio_base(container: av.container.InputContainer) -> int:
+    base = container.streams.video[0].time_base
+    assert base is not None
+    return base.denominator
+
+
+class TestSnapshot:
+    def test_a_missing_scene_is_named(self, tmp_path: Path) -> None:
+        with Workspace(tmp_path) as space:
+            told = film.snapshot(space, [film.SceneVideo("01_a_zh.mp4", "t")], ORIGIN)
+        assert told == "01_a_zh.mp4 is not there yet"
+
+    def test_another_kind_of_video_is_not_mixed_in(self, binary: str, tmp_path: Path) -> None:
+        finished(binary, tmp_path / "w", 3).rename(tmp_path / "a.mp4")
+        scenes = [film.SceneVideo("a.mp4", "t")]
+        for origin in (Origin("zh", "draft", "1"), Origin("en", "draft", "0" * 16)):
+            with Workspace(tmp_path) as space:
+                told = film.snapshot(space, scenes, origin)
+            assert told == "a.mp4 was made with another quality, language or weights"
+
+    def test_works_without_hard_links(
+        self, binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        finished(binary, tmp_path / "w", 3).rename(tmp_path / "a.mp4")
+
+        def refuse(*_: object) -> None:
+            raise PermissionError("no links here")
+
+        monkeypatch.setattr(os, "link", refuse)
+        with Workspace(tmp_path) as space:
+            parts = film.snapshot(space, [film.SceneVideo("a.mp4", "t")], ORIGIN)
+            assert [type(part) for part in parts] == [Part]
+
+
+def test_parts_are_never_encoded_again(binary: str, tmp_path: Path) -> None:
+    one, two = (finished(binary, tmp_path / name, 20) for name in ("a", "b"))
+    film_path = tmp_path / "lecture.mp4"
+    parts = [Part(one, 20, "1"), Part(two, 20, "2")]
+    assemble(binary, parts, film_path, title="t", origin=ORIGIN, quality=DRAFT, with_chapters=True)
+
+    def pictures(path: Path) -> list[bytes]:
+        with av.open(str(path)) as container:
+            return [bytes(p) for p in container.demux(video=0) if p.pts is not None]
+
+    assert pictures(film_path) == pictures(one) + pictures(two)
