@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
 from manim import Mobject, Text, VMobject
 from manim.mobject.text.typst_mobject import Typst
 
@@ -18,6 +20,26 @@ from .parts.phrase import Glyphs, Number, Quoted
 VISIBLE = 0.05
 
 TextMobject = Glyphs | Text | Typst
+
+
+Box = tuple[float, float, float, float]
+
+
+def box_of(*mobjects: Mobject) -> Box:
+    """The box around mobjects in frame units: left, bottom, right, top. As Manim's own, by
+    anchors; a point at the origin where there is nothing."""
+    low = np.full(2, np.inf)
+    high = np.full(2, -np.inf)
+    for mobject in mobjects:
+        for member in mobject.get_family():
+            if len(member.points):
+                for anchors in (member.points[::4, :2], member.points[3::4, :2]):
+                    if len(anchors):
+                        low = np.minimum(low, anchors.min(axis=0))
+                        high = np.maximum(high, anchors.max(axis=0))
+    if low[0] > high[0]:
+        return 0.0, 0.0, 0.0, 0.0
+    return float(low[0]), float(low[1]), float(high[0]), float(high[1])
 
 
 @dataclass(frozen=True)
@@ -38,9 +60,21 @@ class TextItem:
             return str(mobject.typst_code)
         return str(getattr(mobject, "original_text", mobject.text))
 
-    @property
-    def is_number(self) -> bool:
-        return isinstance(self.mobject, Number)
+    @cached_property
+    def box(self) -> Box:
+        return box_of(self.mobject)
+
+    @cached_property
+    def midline(self) -> float:
+        """Height of the line through the middle of digits and capitals; of the middle for what
+        is not set by us."""
+        own = isinstance(self.mobject, Glyphs)
+        return self.mobject.midline if own else (self.box[1] + self.box[3]) / 2
+
+    @cached_property
+    def em(self) -> float:
+        """The em in frame units; the height for what is not set by us."""
+        return self.mobject.em if isinstance(self.mobject, Glyphs) else self.box[3] - self.box[1]
 
 
 @dataclass(frozen=True)
@@ -49,6 +83,10 @@ class Shape:
 
     mobject: VMobject
     path: tuple[Mobject, ...]
+
+    @cached_property
+    def box(self) -> Box:
+        return box_of(self.mobject)
 
 
 Item = TextItem | Shape

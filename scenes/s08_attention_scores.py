@@ -92,8 +92,8 @@ class AttentionScores(LectureScene):
         options = {"rows": self.tokens, "cell": (1.62, 0.68), "size": 28, "label_size": 30}
         self.q_grid = Grid.signed(self.q, row_color=theme.QUERY, **options)
         self.k_grid = Grid.signed(self.k, row_color=theme.KEY, **options)
-        self.q_grid.move_to([-3.4, 0.6, 0])
-        self.k_grid.move_to([3.1, 0.6, 0])
+        self.q_grid.move_to([-3.4, 0.72, 0])
+        self.k_grid.move_to([3.1, 0.72, 0])
         self.headings = VGroup(
             self.heading("queries", self.q_grid, theme.QUERY),
             self.heading("keys", self.k_grid, theme.KEY),
@@ -123,8 +123,8 @@ class AttentionScores(LectureScene):
         name = Phrase(self.text("dot"), self.pair, size=theme.HEADING)
         result = Term(self.dots[i, j], 4, bold=True)
         self.sum = Equation(terms, result, size=28, width=9.2)
-        name.place([theme.LEFT_EDGE + 1.0, -1.35, 0], LEFT)
-        self.sum.place([name.get_right()[0] + 0.25, -1.35])
+        name.place([theme.LEFT_EDGE + 1.0, -1.2, 0], LEFT)
+        self.sum.place([name.get_right()[0] + 0.25, -1.2])
         self.dot_line = VGroup(name, self.sum)
         self.links = VGroup(boxes, link)
         with self.beat("dot", self.pair):
@@ -151,8 +151,8 @@ class AttentionScores(LectureScene):
         terms = [Term(self.dots[i, j], 4), OVER, Term(self.d_k, 0, theme.MUTED, root=True)]
         result = Term(self.scores[i, j], 4, theme.WEIGHT, bold=True)
         self.scaled = Equation(terms, result, size=28)
-        name.place([theme.LEFT_EDGE + 1.0, -2.02, 0], LEFT)
-        self.scaled.place([self.sum.get_left()[0], -2.02])
+        name.place([theme.LEFT_EDGE + 1.0, -1.82, 0], LEFT)
+        self.scaled.place([self.sum.get_left()[0], -1.82])
         self.score_name = name
         facts = {"d_k": Say(self.d_k, 0)}
         with self.beat("scale", facts):

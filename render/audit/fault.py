@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from manim import Mobject
-
-Box = tuple[float, float, float, float]
+from scenes.onscreen import Box, box_of
 
 
 @dataclass(frozen=True)
@@ -27,11 +25,4 @@ class Fault:
         return Fault(self.kind, self.what, self.box, beat, time)
 
 
-def box_of(*mobjects: Mobject) -> Box:
-    """The bounding box of mobjects in frame units."""
-    return (
-        float(min(m.get_left()[0] for m in mobjects)),
-        float(min(m.get_bottom()[1] for m in mobjects)),
-        float(max(m.get_right()[0] for m in mobjects)),
-        float(max(m.get_top()[1] for m in mobjects)),
-    )
+__all__ = ["Box", "Fault", "box_of"]

@@ -46,7 +46,7 @@ def check_margins(texts: Sequence[TextItem], shapes: Sequence[Shape]) -> list[Fa
     """Everything inside the frame with its margin, text above the zone of captions."""
     faults = []
     for item in (*texts, *shapes):
-        box = box_of(item.mobject)
+        box = item.box
         name = item.text if isinstance(item, TextItem) else type(item.mobject).__name__
         left, bottom, right, top = box
         if left < -_MARGIN_X - _SLACK or right > _MARGIN_X + _SLACK:
@@ -60,7 +60,7 @@ def check_margins(texts: Sequence[TextItem], shapes: Sequence[Shape]) -> list[Fa
 
 def inner_box(item: TextItem) -> Box:
     """The box that the ink of a text really fills, a little smaller than its bounds."""
-    left, bottom, right, top = box_of(item.mobject)
+    left, bottom, right, top = item.box
     dx, dy = min(0.02, (right - left) * 0.05), (top - bottom) * 0.08
     return left + dx, bottom + dy, right - dx, top - dy
 
@@ -84,15 +84,17 @@ def check_lines(texts: Sequence[TextItem], shapes: Sequence[Shape]) -> list[Faul
     """Text crossed by a line: the stroke of a shape that runs through its ink."""
     faults = []
     strokes = [s for s in shapes if _has_line(s.mobject)]
-    outlines = {id(s): _polyline(s.mobject) for s in strokes}
+    outlines: dict[int, np.ndarray] = {}
     for item in texts:
         box = inner_box(item)
         for shape in strokes:
-            if _related(item, shape) or not _overlap(box, box_of(shape.mobject)):
+            if _related(item, shape) or not _overlap(box, shape.box):
                 continue
+            if id(shape) not in outlines:
+                outlines[id(shape)] = _polyline(shape.mobject)
             if _crosses(outlines[id(shape)], box):
                 what = f"{item.text!r} is crossed by a {type(shape.mobject).__name__}"
-                faults.append(Fault("line", what, box_of(item.mobject)))
+                faults.append(Fault("line", what, item.box))
                 break
     return faults
 
@@ -126,12 +128,12 @@ def check_sizes(texts: Sequence[TextItem]) -> list[Fault]:
     for item in texts:
         if not isinstance(item.mobject, Glyphs):
             continue
-        size = item.mobject.em / theme.EM
+        size = item.em / theme.EM
         in_map = any(isinstance(ancestor, MiniMap) for ancestor in item.path)
         least = theme.MAP if in_map else theme.SMALLEST
         if size < least - 0.3:
             what = f"{item.text!r} has size {size:.1f}, at least {least} is readable"
-            faults.append(Fault("size", what, box_of(item.mobject)))
+            faults.append(Fault("size", what, item.box))
     return faults
 
 
@@ -148,7 +150,7 @@ def check_contrast(items: Sequence[Item]) -> list[Fault]:
             ratio = theme.contrast(ink, behind)
             if ratio < least - 0.05:
                 what = f"{item.text!r} has contrast {ratio:.1f}, at least {least} is readable"
-                faults.append(Fault("contrast", what, box_of(item.mobject)))
+                faults.append(Fault("contrast", what, item.box))
                 break
     return faults
 
@@ -170,10 +172,11 @@ def _behind(below: Sequence[Item], where: np.ndarray) -> ManimColor:
     color = theme.BACKGROUND
     for item in below:
         if isinstance(item, Shape):
+            left, bottom, right, top = item.box
+            if not (left < where[0] < right and bottom < where[1] < top):
+                continue
             opacity = float(item.mobject.get_fill_opacity())
-            left, bottom, right, top = box_of(item.mobject)
-            inside = left < where[0] < right and bottom < where[1] < top
-            if opacity > 0.02 and inside:
+            if opacity > 0.02:
                 color = interpolate_color(color, item.mobject.get_fill_color(), min(1, opacity))
     return color
 
@@ -186,8 +189,8 @@ def check_glyphs(texts: Sequence[TextItem]) -> list[Fault]:
             lost = fonts.missing(item.text)
             if lost:
                 what = f"{item.text!r}: no glyph for {lost!r}"
-                faults.append(Fault("glyph", what, box_of(item.mobject)))
+                faults.append(Fault("glyph", what, item.box))
         if isinstance(item.mobject, Text) and item.mobject.font != theme.FONT:
             what = f"{item.text!r} is set in {item.mobject.font or 'the system font'}"
-            faults.append(Fault("glyph", what, box_of(item.mobject)))
+            faults.append(Fault("glyph", what, item.box))
     return faults

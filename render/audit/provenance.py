@@ -17,7 +17,7 @@ from scenes.rounding import shown
 from scenes.settings import Settings
 from scenes.values import OPERATIONS
 
-from .fault import Fault, box_of
+from .fault import Fault
 
 #: Digits that are part of a name: L1, d0, Head 2, pos 3.
 NAME = re.compile(r"(?:\b(?:L|d|Head|head|pos|Enc|Dec|Encoder|Decoder|Adam|seed)[ _]?\d+)")
@@ -103,7 +103,7 @@ def check_digits(items: Sequence[Item]) -> list[Fault]:
         stray = stray_digits(item)
         if stray:
             what = f"digits without a source: {stray} in {item.text!r}"
-            faults.append(Fault("digits", what, box_of(item.mobject)))
+            faults.append(Fault("digits", what, item.box))
     return faults
 
 
@@ -133,7 +133,7 @@ def check_shapes(items: Sequence[Item]) -> list[Fault]:
         ours = isinstance(item, TextItem) and isinstance(item.mobject, Glyphs)
         if ours and not item.mobject.is_intact():
             what = f"the outlines no longer say {item.text!r}"
-            faults.append(Fault("stale", what, box_of(item.mobject)))
+            faults.append(Fault("stale", what, item.box))
     return faults
 
 

@@ -24,14 +24,14 @@ _GAP = 1.3
 def lines(items: Sequence[Item]) -> list[list[TextItem]]:
     """The text items in lines: same midline, close together, from left to right."""
     texts = [i for i in items if isinstance(i, TextItem) and isinstance(i.mobject, Glyphs)]
-    texts.sort(key=lambda item: float(item.mobject.get_left()[0]))
+    texts.sort(key=lambda item: item.box[0])
     found: list[list[TextItem]] = []
     for item in texts:
         for line in found:
-            last = line[-1].mobject
-            level = abs(last.midline - item.mobject.midline) < 0.06
-            gap = float(item.mobject.get_left()[0] - last.get_right()[0])
-            if level and -0.1 < gap < _GAP * max(last.em, item.mobject.em):
+            last = line[-1]
+            gap = item.box[0] - last.box[2]
+            level = abs(last.midline - item.midline) < 0.06
+            if level and -0.1 < gap < _GAP * max(last.em, item.em):
                 line.append(item)
                 break
         else:
