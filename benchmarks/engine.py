@@ -17,6 +17,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import engine
+from engine import backward, model
 
 WARM_UP = 20
 
@@ -39,8 +40,11 @@ def main() -> None:
     repeat = max(1, parser.parse_args().repeat)
     weights = engine.load_weights(engine.TUTORIAL)
     most = weights.config.max_length
+    values = model.forward(weights, np.arange(4), np.arange(4, 8))
+    dlogits = np.full((4, 8), 0.1)
     cases: list[tuple[str, Callable[[], object]]] = [
         ("forward, full trace", lambda: engine.training_pass(weights)),
+        ("backward alone", lambda: backward.Backward(weights, values).run(dlogits)),
         ("forward and backward", lambda: engine.gradients(weights)),
         ("generate 3, cached", lambda: engine.generate(weights)),
         ("generate 3, uncached", lambda: engine.generate(weights, cached=False)),

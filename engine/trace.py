@@ -70,8 +70,7 @@ def check_finite(values: Mapping[str, NDArray[Any]], weights: Weights) -> None:
 
 
 def _frozen(value: NDArray[Any]) -> NDArray[Any]:
-    """A private, contiguous, read-only copy; whole numbers stay whole."""
-    kind = np.int64 if np.issubdtype(np.asarray(value).dtype, np.integer) else np.float64
-    copy = np.array(value, dtype=kind, order="C")
+    """A private, contiguous, read-only copy."""
+    copy = np.array(value, order="C")
     copy.setflags(write=False)
     return copy

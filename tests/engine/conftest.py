@@ -34,6 +34,6 @@ def odd() -> Weights:
         d_ff=7,
         max_length=6,
         encoder=(("ffn", "self_attn"), ("ffn",), ("self_attn",)),
-        decoder=(("cross_attn", "ffn", "self_attn"), ("ffn",)),
+        decoder=(("cross_attn", "ffn", "self_attn"), ("cross_attn", "ffn")),
     )
     return engine.random_weights(config, seed=7, low=-1.0, high=1.0)

@@ -174,3 +174,19 @@ def test_overflow_is_refused(tutorial: Weights) -> None:
     big = tutorial.with_matrices({"output_projection.weight": np.tile([1e308, -1e308], (8, 2))})
     with pytest.raises(LectureError, match="float64"):
         engine.gradients(big)
+
+
+def test_gradients_beyond_floats_are_refused(tutorial: Weights) -> None:
+    """Inputs of zero make the first layer normalisation steepest: the pass stays finite, its
+    gradient does not."""
+    table = tutorial.matrices["embedding.weight"].copy()
+    table[4:] = -engine.training_pass(tutorial)["positional"]
+    steep = tutorial.with_matrices(
+        {
+            "embedding.weight": table,
+            "output_projection.weight": np.outer(np.linspace(-1, 1, 8), [1e307, -1e307, 2e307, 0]),
+        }
+    )
+    assert np.isfinite(engine.training_pass(steep)["loss.mean"])
+    with pytest.raises(LectureError, match=r"gradient of embedding\.weight"):
+        engine.gradients(steep)
