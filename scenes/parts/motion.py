@@ -1,0 +1,36 @@
+"""How things move from their parents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from manim import Animation, FadeIn, FadeOut, TransformFromCopy, VMobject
+
+from .phrase import Glyphs
+
+
+def fly(parent: VMobject, child: VMobject) -> Animation:
+    """``child`` comes from ``parent``, which stays.
+
+    The same text flies over; another text (a score that becomes its exponential) sets out from
+    the parent's place and fades in on the way, since one number melting into another is unreadable.
+    """
+    same = isinstance(parent, Glyphs) and isinstance(child, Glyphs) and parent.text == child.text
+    if same:
+        return TransformFromCopy(parent, child)
+    return FadeIn(child, target_position=parent)
+
+
+def born_of(child: VMobject, *parents: VMobject) -> list[Animation]:
+    """``child`` appears where copies of its parents come together and vanish; they themselves
+    stay."""
+    return [*(FadeOut(parent.copy(), target_position=child) for parent in parents), FadeIn(child)]
+
+
+def born_each(children: Iterable[VMobject], *families: Iterable[VMobject]) -> list[Animation]:
+    """:func:`born_of` for each child with its own parents, one of each family."""
+    return [
+        move
+        for child, *parents in zip(children, *families, strict=True)
+        for move in born_of(child, *parents)
+    ]
