@@ -48,6 +48,8 @@ def rounds_to(exact: Decimal, result: str) -> bool:
     A result written in a power of ten hides digits before the point: it has to be met exactly.
     """
     target = as_decimal(result)
+    if not exact.is_finite():
+        return False
     if "e" in result:
         return exact == target
     with localcontext() as context:

@@ -16,6 +16,18 @@ import numpy as np
 
 import engine
 
+
+def _entropy(*shares: float) -> float:
+    """Entropy in nats of shares that sum to 1."""
+    return -math.fsum(share * math.log(share) for share in shares if share > 0)
+
+
+def _count_greater(*terms: float) -> float:
+    """In how many places the first half of the terms is greater than the second half."""
+    half = len(terms) // 2
+    return float(sum(a > b for a, b in zip(terms[:half], terms[half:], strict=True)))
+
+
 OPERATIONS: dict[str, Callable[..., float]] = {
     "add": lambda *terms: math.fsum(terms),
     "subtract": lambda a, b: a - b,
@@ -25,12 +37,17 @@ OPERATIONS: dict[str, Callable[..., float]] = {
     "sqrt": lambda a: math.sqrt(a),
     "exp": lambda a: math.exp(a),
     "log": lambda a: math.log(a),
+    "−ln": lambda a: -math.log(a) if a > 0 else math.inf,
     "sin": lambda a: math.sin(a),
     "cos": lambda a: math.cos(a),
     "power": lambda a, b: a**b,
     "max": lambda *terms: max(terms),
     "min": lambda *terms: min(terms),
     "mean": lambda *terms: math.fsum(terms) / len(terms),
+    "rank": lambda value, *others: 1.0 + sum(other > value for other in others),
+    "count_equal": lambda value, *terms: float(sum(term == value for term in terms)),
+    "count_greater": _count_greater,
+    "entropy": _entropy,
     "count_zeros": lambda *terms: float(sum(term == 0 for term in terms)),
     "constant": lambda a: a,
 }

@@ -10,7 +10,7 @@ from manim import LEFT, RIGHT, ManimColor, VGroup, VMobject
 
 from .. import theme
 from ..rounding import MINUS, as_decimal, rounds_to
-from ..values import Scalar
+from ..values import OPERATIONS, Scalar
 from .phrase import Glyphs, Number, Phrase
 
 PLUS, TIMES, OVER = "+", "×", "÷"
@@ -18,13 +18,15 @@ PLUS, TIMES, OVER = "+", "×", "÷"
 
 @dataclass(frozen=True)
 class Term:
-    """A value in an equation: its decimals, its colour, whether it stands under a root."""
+    """A value in an equation: its decimals, its colour, whether it stands under a root or inside
+    a function of :data:`scenes.values.OPERATIONS` (``sin``, ``exp``, ``−ln``)."""
 
     scalar: Scalar
     decimals: int = 4
     color: ManimColor = theme.INK
     root: bool = False
     bold: bool = False
+    function: str = ""
 
 
 class Root(VGroup):
@@ -45,6 +47,18 @@ class Root(VGroup):
             ]
         )
         super().__init__(sign, number)
+        self.number = number
+
+
+class Applied(VGroup):
+    """A function's name with a number in brackets: ``sin(1)``."""
+
+    def __init__(self, number: Number, function: str, color: ManimColor) -> None:
+        opening = Phrase(f"{function}(", size=number.size, color=color)
+        closing = Phrase(")", size=number.size, color=color)
+        opening.place([number.get_left()[0] - 0.06 * number.em, number.midline, 0], RIGHT)
+        closing.place([number.get_right()[0] + 0.06 * number.em, number.midline, 0], LEFT)
+        super().__init__(opening, number, closing)
         self.number = number
 
 
@@ -98,7 +112,7 @@ class Equation(VGroup):
 
 
 def _number(piece: VMobject) -> Glyphs:
-    return piece.number if isinstance(piece, Root) else piece
+    return piece.number if isinstance(piece, (Root, Applied)) else piece
 
 
 def _piece(item: Term | str, size: float, *, bracket: bool) -> VMobject:
@@ -107,6 +121,8 @@ def _piece(item: Term | str, size: float, *, bracket: bool) -> VMobject:
     number = Number(
         item.scalar, item.decimals, size=size, color=item.color, bold=item.bold, bracket=bracket
     )
+    if item.function:
+        return Applied(number, item.function, item.color)
     return Root(number, item.color) if item.root else number
 
 
@@ -123,5 +139,7 @@ def evaluate(left: Sequence[Term | str], pieces: Sequence[VMobject]) -> Decimal:
             continue
         value = as_decimal(_number(piece).text)
         value = value.sqrt() if item.root else value
+        if item.function:
+            value = Decimal(OPERATIONS[item.function](float(value)))
         product = product / value if divide else product * value
     return total + sign * product

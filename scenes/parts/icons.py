@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manim import PI, UP, Arc, Circle, Line, ManimColor, RoundedRectangle, VGroup
+from manim import PI, UP, Arc, Circle, Line, ManimColor, RoundedRectangle, VGroup, VMobject
 
 from .. import theme
 
@@ -26,3 +26,11 @@ class Lock(VGroup):
         width = 9 * height
         legs.set_stroke(color, width=width)
         shackle.set_stroke(color, width=width)
+
+
+def tick(color: ManimColor = theme.WEIGHT, height: float = 0.26) -> VMobject:
+    """A check mark: what it stands by is right."""
+    strokes = VMobject(stroke_color=color, stroke_width=5, fill_opacity=0)
+    return strokes.set_points_as_corners(
+        [[-0.5 * height, 0, 0], [-0.1 * height, -0.45 * height, 0], [0.6 * height, 0.5 * height, 0]]
+    )

@@ -12,6 +12,7 @@ from manim import (
     FadeIn,
     GrowFromEdge,
     LaggedStart,
+    ManimColor,
     Rectangle,
     TransformFromCopy,
     VGroup,
@@ -19,7 +20,7 @@ from manim import (
 
 from .. import theme
 from ..rounding import leading
-from ..values import Scalar, Values
+from ..values import Scalar, Values, compute
 from .grid import Grid
 from .phrase import Number, Phrase, row
 from .shapes import Bars, hatch
@@ -30,6 +31,7 @@ class SoftmaxTable(VGroup):
 
     ``scores``, ``exp`` and ``weights`` are one row of the trace. A key whose score is masked
     (``mask`` below zero) has its score on a hatched ground and its exact zeros as ``0``.
+    ``head_gap`` is the distance from the heads to the first line.
     """
 
     SCORE, EXP, WEIGHT = -2.3, 0.7, 1.8
@@ -37,7 +39,7 @@ class SoftmaxTable(VGroup):
     def __init__(
         self,
         scores: Values,
-        exp: Values,
+        exp: Values | Sequence[Scalar],
         weights: Values,
         keys: Sequence[str],
         heads: Sequence[Phrase],
@@ -47,26 +49,29 @@ class SoftmaxTable(VGroup):
         top: float = 1.45,
         pitch: float = 0.72,
         left: float = -5.9,
+        head_gap: float = 0.8,
+        key_color: ManimColor = theme.KEY,
+        bar_color: ManimColor = theme.WEIGHT,
     ) -> None:
         super().__init__()
         self.top, self.pitch, self.decimals = top, pitch, decimals
         self.keys, self.scores, self.exp, self.boxes = VGroup(), VGroup(), VGroup(), VGroup()
         self.shut = [mask is not None and bool(mask.array[j] < 0) for j in range(len(keys))]
         for j, token in enumerate(keys):
-            key = Phrase(token, size=theme.HEADING, color=theme.KEY, bold=True)
+            key = Phrase(token, size=theme.HEADING, color=key_color, bold=True)
             self.keys.add(key.place([left, self._y(j), 0], LEFT))
             self.scores.add(self._number(scores[j], j, self.SCORE).set_z_index(1))
             self.exp.add(self._number(exp[j], j, self.EXP))
             if self.shut[j]:
                 self.boxes.add(self._ground(j))
-        total = Number(exp.sum(), decimals, bold=True)
+        total = Number(compute("add", *exp), decimals, bold=True)
         total.place([self.EXP, self._y(len(keys)) - 0.08, 0], RIGHT)
         self.total = VGroup(Phrase("Σ", color=theme.MUTED).beside(total, 0.25, LEFT), total)
-        self.bars = self._bars(weights)
+        self.bars = self._bars(weights, bar_color)
         self.heads = VGroup(*heads)
         places = (self.SCORE, RIGHT), (self.EXP, RIGHT), (self.WEIGHT, LEFT)
         for head, (x, side) in zip(heads, places, strict=True):
-            head.place([x, top + 0.8, 0], side)
+            head.place([x, top + head_gap, 0], side)
         self.add(self.boxes, self.keys, self.scores, self.exp, self.total, self.heads, self.bars)
 
     def _y(self, j: int) -> float:
@@ -81,12 +86,13 @@ class SoftmaxTable(VGroup):
         box.set_fill(opacity=1).move_to([self.scores[j].get_x(), self._y(j), 0])
         return VGroup(box, hatch(box))
 
-    def _bars(self, weights: Values) -> Bars:
+    def _bars(self, weights: Values, color: ManimColor) -> Bars:
         (best,) = weights.argmax()
         bars = Bars(
             weights,
             decimals=[0 if shut else self.decimals for shut in self.shut],
             pitch=self.pitch,
+            color=color,
             width=3.3,
             full=weights[best].exact,
             strongest=best,
