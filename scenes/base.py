@@ -177,11 +177,10 @@ class LectureScene(Scene):
             ink=theme.WEIGHT if last else theme.INK,
             bold=last,
         )
-        animations.append(FadeIn(narration, shift=0.1 * UP))
         if self._narration is not None:
-            animations.append(FadeOut(self._narration))
+            self.play(FadeOut(self._narration), run_time=0.2)
         self._narration = narration
-        self.play(*animations, run_time=theme.FADE)
+        self.play(FadeIn(narration, shift=0.1 * UP), *animations, run_time=theme.FADE)
 
     def _ask(self, template: str, facts: Facts) -> None:
         """Open with the question, alone and large."""

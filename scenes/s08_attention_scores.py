@@ -19,7 +19,6 @@ from manim import (
     LaggedStart,
     MathTypst,
     ReplacementTransform,
-    TransformFromCopy,
     VGroup,
 )
 
@@ -37,6 +36,7 @@ from scenes.parts import (
     Say,
     Term,
     arrow,
+    fly,
     outline,
     row,
 )
@@ -140,8 +140,8 @@ class AttentionScores(LectureScene):
             before = [self.sum.terms[4 * d - 1]] if d else []
             self.play(
                 *(FadeIn(sign) for sign in [*before, piece[1]]),
-                TransformFromCopy(self.q_grid.number(i, d), piece[0]),
-                TransformFromCopy(self.k_grid.number(j, d), piece[2]),
+                fly(self.q_grid.number(i, d), piece[0]),
+                fly(self.k_grid.number(j, d), piece[2]),
                 run_time=theme.MOVE,
             )
 
@@ -157,7 +157,7 @@ class AttentionScores(LectureScene):
         facts = {"d_k": Say(self.d_k, 0)}
         with self.beat("scale", facts):
             self.play(
-                FadeIn(name), TransformFromCopy(self.sum.result, self.scaled.terms[0]), run_time=0.8
+                FadeIn(name), fly(self.sum.result, self.scaled.terms[0]), run_time=0.8
             )
             self.play(FadeIn(VGroup(*self.scaled.terms[1:])), run_time=theme.FADE)
             self.play(FadeIn(self.scaled.right_side(), shift=0.2 * LEFT), run_time=theme.FADE)
@@ -180,7 +180,7 @@ class AttentionScores(LectureScene):
             self.play(
                 LaggedStart(
                     *(
-                        TransformFromCopy(a, b)
+                        fly(a, b)
                         for a, b in zip(table["score"], table["exp"], strict=True)
                     ),
                     lag_ratio=0.3,

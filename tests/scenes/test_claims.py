@@ -1,0 +1,87 @@
+"""Every word that a sentence takes from the weights, against a second way of computing it."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from render.audit import provenance
+from scenes import playthrough, registry, texts
+from scenes.parts import Say, fill
+from scenes.settings import Settings
+
+_spec = importlib.util.spec_from_file_location("oracles", Path(__file__).with_name("oracles.py"))
+oracles = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(oracles)
+
+SCENES = registry.available()
+each_scene = pytest.mark.parametrize("info", SCENES, ids=lambda info: info.slug)
+
+
+def wrong_claims(info, settings, scene_class=None) -> list[str]:
+    """What the scene says that is not so."""
+    kind = scene_class or playthrough.scene_class(info)
+    scene = playthrough.play_class(kind, settings, words_only=True)
+    recompute = provenance.Recomputer(settings)
+    oracle = oracles.ORACLES.get(info.number, lambda _: {})(recompute.trace)
+    sentences = texts.load(settings.language)[info.slug]["beats"]
+    wrong = []
+    for beat in scene.timeline:
+        words, variant = oracle.get(beat.name, ({}, ""))
+        said = {key: fact for key, fact in beat.facts.items() if isinstance(fact, str)}
+        if said != words or beat.variant != variant:
+            wrong.append(f"{beat.name}: says {said} {beat.variant!r}, is {words} {variant!r}")
+        numbers = {key: fact for key, fact in beat.facts.items() if isinstance(fact, Say)}
+        for key, fact in numbers.items():
+            if recompute.value(fact.scalar.recipe()) != fact.scalar.exact:
+                wrong.append(f"{beat.name}: {key} is not {fact}")
+        template = sentences[f"{beat.name}_{variant}" if variant else beat.name]
+        if beat.text != fill(template, {**numbers, **words}):
+            wrong.append(f"{beat.name}: {beat.text!r}")
+    return wrong
+
+
+@each_scene
+def test_the_words_are_true_with_the_tutorials_weights(info):
+    for language in ("zh", "en"):
+        assert wrong_claims(info, Settings(language)) == []
+
+
+@pytest.mark.parametrize("seed", range(100, 104))
+@each_scene
+def test_the_words_are_true_with_random_weights(info, seed, random_weights):
+    assert wrong_claims(info, Settings("zh" if seed % 2 else "en", random_weights(seed))) == []
+
+
+@pytest.mark.slow
+@each_scene
+def test_the_words_are_true_with_two_hundred_weight_files(info, random_weights):
+    for seed in range(200):
+        settings = Settings("zh" if seed % 2 else "en", random_weights(seed))
+        assert wrong_claims(info, settings) == [], seed
+
+
+def test_12_a_claim_made_false_by_other_weights_is_caught(random_weights):
+    """Planted: a scene that always says what is true of the tutorial's weights."""
+    info = registry.find("8")
+    real = playthrough.scene_class(info)
+
+    class Planted(real):
+        def read_trace(self):
+            super().read_trace()
+            self.pair = {"query": "我", "key": "爱"}
+
+    Planted.__name__ = real.__name__
+    assert wrong_claims(info, Settings("zh"), Planted) == []
+    caught = [
+        seed
+        for seed in range(8)
+        if any(
+            "takeaway" in w
+            for w in wrong_claims(info, Settings("zh", random_weights(seed)), Planted)
+        )
+    ]
+    assert len(caught) >= 3
+    assert all(wrong_claims(info, Settings("zh", random_weights(seed))) == [] for seed in range(8))
