@@ -1,27 +1,42 @@
 """The visual vocabulary: what scenes are made of."""
 
+from .attention import AttentionArrows, Fan, WeightArrow, token_column
 from .equation import OVER, PLUS, TIMES, Equation, Root, Term
-from .flow import Block, Mask, Wire, shape_of
+from .flow import Block, Mask, Wire, cross, shape_of
 from .formula import formula
 from .grid import GAP, Grid, outline
 from .header import Badge, Header, MiniMap, Narration
 from .icons import Lock
-from .looks import Look, cross
+from .looks import Look
 from .lookup import IdToken, LookupTable, sized
+from .mixing import WeightedSum
+from .motion import born_each, born_of, fly
 from .phrase import Facts, Glyphs, Number, Phrase, Quoted, Say, fill, row
+from .plot import Plot
+from .projection import DotProduct, Projection
+from .rail import Rail
 from .shapes import Bars, Token, arrow, hatch, token_row
 from .softmax import SoftmaxTable, row_sums
+from .strips import AddAndNorm, Stages, Strip
+from .vector import Vector, equals, signed
+from .wave import COSINE, SINE, Wave
 
 __all__ = [
+    "COSINE",
     "GAP",
     "OVER",
     "PLUS",
+    "SINE",
     "TIMES",
+    "AddAndNorm",
+    "AttentionArrows",
     "Badge",
     "Bars",
     "Block",
+    "DotProduct",
     "Equation",
     "Facts",
+    "Fan",
     "Glyphs",
     "Grid",
     "Header",
@@ -34,22 +49,37 @@ __all__ = [
     "Narration",
     "Number",
     "Phrase",
+    "Plot",
+    "Projection",
     "Quoted",
+    "Rail",
     "Root",
     "Say",
     "SoftmaxTable",
+    "Stages",
+    "Strip",
     "Term",
     "Token",
+    "Vector",
+    "Wave",
+    "WeightArrow",
+    "WeightedSum",
     "Wire",
     "arrow",
+    "born_each",
+    "born_of",
     "cross",
+    "equals",
     "fill",
+    "fly",
     "formula",
     "hatch",
     "outline",
     "row",
     "row_sums",
     "shape_of",
+    "signed",
     "sized",
+    "token_column",
     "token_row",
 ]

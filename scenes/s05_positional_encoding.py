@@ -1,0 +1,388 @@
+"""Scene 5, steps 7-11: how does a model know who stands where?
+
+Claims: turned round, a sentence has the same vectors and the same dot products; each dimension of
+the positional encoding is a continuous wave, sampled at the whole positions; the second pair of
+dimensions is slower; the rows of the table all differ; nothing of it is learned.
+Reads of the training pass: positional, encoder.embedded.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from manim import (
+    DOWN,
+    LEFT,
+    RIGHT,
+    UP,
+    Animation,
+    Create,
+    DashedLine,
+    FadeIn,
+    FadeOut,
+    LaggedStart,
+    MathTypst,
+    ReplacementTransform,
+    TransformFromCopy,
+    VGroup,
+    VMobject,
+)
+
+from scenes import theme
+from scenes.base import LectureScene
+from scenes.parts import (
+    COSINE,
+    SINE,
+    Block,
+    Equation,
+    Grid,
+    Lock,
+    Number,
+    Phrase,
+    Plot,
+    Say,
+    Term,
+    Token,
+    Wave,
+    row,
+)
+from scenes.rounding import decimals_needed
+from scenes.values import Scalar, compute, constant
+
+#: Columns of the table and of the small plots above it.
+COLUMNS_LEFT, COLUMN_PITCH = -5.6, 3.03
+#: The curves run on a little after the last position.
+BEYOND = 0.3
+
+
+class PositionalEncoding(LectureScene):
+    beats = (
+        ("question", 7),
+        ("order", 7),
+        ("formula", 8),
+        ("wave", 9),
+        ("worked", 9),
+        ("table", 10),
+        ("slow", 10),
+        ("fingerprint", 11),
+        ("takeaway", 11),
+    )
+    color = theme.ENCODER
+    lit = ("E+PE",)
+
+    def construct(self) -> None:
+        self.read_trace()
+        self.question()
+        self.order()
+        self.show_formula()
+        self.show_waves()
+        self.work_out()
+        self.fill_table()
+        self.slow_waves()
+        self.fingerprints()
+        self.takeaway()
+
+    def read_trace(self) -> None:
+        run = self.training
+        self.tokens = run.source
+        self.pe, self.embedded = run["positional"], run["encoder.embedded"]
+        self.size = run.size("positional", 1)
+        self.count = run.size("positional", 0)
+        self.decimals = decimals_needed([s.exact for s in self.embedded.scalars()], 2)
+        self.largest = max(abs(s.exact) for s in self.embedded.scalars())
+        self.positions, self.dims = range(self.pe.shape[0]), range(self.pe.shape[1])
+        self.last = self.pe.shape[0] - 1
+        self.waves = [Wave(self.pe, d, self.size) for d in self.dims]
+
+    # -- beats ---------------------------------------------------------------------------------
+
+    def question(self) -> None:
+        between = "" if all(len(token) == 1 for token in self.tokens) else " "
+        facts = {
+            "sentence": between.join(self.tokens),
+            "reversed": between.join(reversed(self.tokens)),
+        }
+        with self.beat("question", facts):
+            pass
+
+    def order(self) -> None:
+        count = len(self.tokens)
+        pair = (0, min(1, count - 1))
+        products = [a * b for a, b in zip(*(self.embedded[i] for i in pair), strict=True)]
+        self.dot = compute("add", *products)
+        places = [self.place_of(k) for k in range(count)]
+        heads = VGroup(
+            *(
+                Phrase(f"pos {k}", size=theme.SMALL, color=theme.MUTED).place([x, 2.5, 0])
+                for k, x in enumerate(places)
+            )
+        )
+        forward = [self.word(i).move_to([places[i], 1.6, 0]) for i in range(count)]
+        backward = [self.word(i).move_to([places[-1 - i], -0.72, 0]) for i in range(count)]
+        links = [self.link(words, pair) for words in (forward, backward)]
+        decimals = min(4, 2 * self.decimals)
+        with self.beat("order", {"dot": Say(self.dot, decimals)}):
+            self.play(self.answer(), run_time=theme.FADE)
+            self.play(FadeIn(heads, *forward), run_time=0.6)
+            self.play(FadeIn(links[0], shift=0.15 * DOWN), run_time=0.6)
+            moves = (TransformFromCopy(a, b) for a, b in zip(forward, backward, strict=True))
+            self.play(LaggedStart(*moves, lag_ratio=0.25), run_time=1.8)
+            self.play(FadeIn(links[1], shift=0.15 * DOWN), run_time=0.6)
+        self.shown = VGroup(heads, *forward, *backward, *links)
+
+    def place_of(self, k: int) -> float:
+        pitch = theme.WIDTH / len(self.tokens)
+        return theme.LEFT_EDGE + pitch * (k + 0.5)
+
+    def word(self, i: int) -> VGroup:
+        """A token with its vector below."""
+        token = Token(self.tokens[i], size=theme.HEADING, height=0.56, width=1.3)
+        vector = Grid(
+            self.embedded[i],
+            decimals=self.decimals,
+            cell=(0.72, 0.46),
+            size=22,
+            fill=lambda value: theme.signed_fill(value, self.largest),
+        )
+        return VGroup(token, vector.next_to(token, DOWN, buff=0.12))
+
+    def link(self, words: list[VGroup], pair: tuple[int, int]) -> VGroup:
+        """A bracket from one word to the other, with their dot product."""
+        left, right = sorted((words[i].get_bottom() + 0.1 * DOWN for i in pair), key=lambda p: p[0])
+        depth = 0.16 * DOWN
+        bracket = VMobject(stroke_color=theme.WEIGHT, stroke_width=3)
+        bracket.set_points_as_corners([left, left + depth, right + depth, right])
+        names = Phrase("{a} · {b} =", {"a": self.tokens[pair[0]], "b": self.tokens[pair[1]]})
+        decimals = min(4, 2 * self.decimals)
+        value = Number(self.dot, decimals, size=theme.HEADING, color=theme.WEIGHT, bold=True)
+        said = row(names, value, gap=0.15)
+        said.shift((left + right) / 2 + depth + 0.28 * DOWN - said.get_center())
+        return VGroup(bracket, said)
+
+    def show_formula(self) -> None:
+        lines = VGroup(
+            MathTypst(
+                r'"PE"({{"pos" : p}}, 2i) = sin({{"pos" : p}} / 10000^(2i\/d))', font_size=50
+            ),
+            MathTypst(
+                r'"PE"({{"pos" : p}}, 2i+1) = cos({{"pos" : p}} / 10000^(2i\/d))', font_size=50
+            ),
+        )
+        for line, color in zip(lines, (SINE, COSINE), strict=True):
+            line.set_color(color)
+        lines.arrange(DOWN, buff=0.35, aligned_edge=LEFT).move_to([0, 1.25, 0])
+        cards = VGroup(*(wave.formula() for wave in self.waves))
+        for card, wave in zip(cards, self.waves, strict=True):
+            card.shift([self.column_x(wave.d) - 0.25, -0.75, 0])
+        with self.beat("formula"):
+            self.play(FadeOut(self.shown), run_time=theme.FADE)
+            for line in lines:
+                self.play(FadeIn(line, shift=0.1 * UP), run_time=0.6)
+            self.play(LaggedStart(*(FadeIn(c, shift=0.1 * UP) for c in cards), lag_ratio=0.4))
+        self.shown = VGroup(lines, cards)
+
+    def show_waves(self) -> None:
+        ticks = [constant(k) for k in self.positions]
+        self.big = Plot(self.last + BEYOND, 11.2, 3.5, ticks=ticks, levels=True, size=theme.BODY)
+        self.big.stand(-5.85, 0.15)
+        foot = self.label("position", size=theme.BODY)
+        between = self.big.point(self.last - 0.5, 0)[0]
+        self.big.add(foot.place([between, self.big.numbers[0].midline, 0]))
+        pair = self.waves[:2]
+        self.curves = [wave.curve(self.big) for wave in pair]
+        self.dots = [wave.dots(self.big) for wave in pair]
+        self.stems = [wave.stems(self.big) for wave in pair]
+        self.names = [
+            wave.title(curve.get_end() + 0.6 * RIGHT)
+            for wave, curve in zip(pair, self.curves, strict=True)
+        ]
+        with self.beat("wave"):
+            self.play(FadeOut(self.shown), FadeIn(self.big), run_time=0.6)
+            for parts in zip(self.curves, self.names, self.stems, self.dots, strict=True):
+                curve, name, stems, dots = parts
+                self.play(Create(curve), FadeIn(name), run_time=theme.SLOW)
+                self.play(
+                    LaggedStart(*(Create(stem) for stem in stems), lag_ratio=0.3),
+                    LaggedStart(*(FadeIn(dot, scale=0.5) for dot in dots), lag_ratio=0.3),
+                    run_time=1.2,
+                )
+
+    def work_out(self) -> None:
+        at = min(1, self.last)
+        x, top = self.big.point(at, 1)[:2]
+        self.plumb = DashedLine(
+            self.big.point(at, -1), [x, top + 0.12, 0], stroke_width=3, color=theme.WEIGHT
+        )
+        self.sums = VGroup()
+        left = x - 0.1
+        for wave in self.waves[:2]:
+            term = Term(constant(at), 0, wave.color, function=wave.function)
+            result = Term(self.pe[at, wave.d], 4, wave.color, bold=True)
+            line = Equation([term], result, size=30).place([left, 2.38], LEFT)
+            self.sums.add(line)
+            left = line.get_right()[0] + 0.7
+        with self.beat("worked", {"one": Say(constant(at), 0)}):
+            others = VGroup(*(dots[p] for dots in self.dots for p in self.positions if p != at))
+            self.play(Create(self.plumb), others.animate.set_opacity(theme.DIMMED), run_time=0.7)
+            for line, dots in zip(self.sums, self.dots, strict=True):
+                self.play(FadeIn(line.left_side()), run_time=theme.FADE)
+                arrival = TransformFromCopy(dots[at], line.result)
+                self.play(FadeIn(line.sign), arrival, run_time=theme.MOVE)
+            self.play(others.animate.set_opacity(1), run_time=theme.FADE)
+
+    def column_x(self, d: int) -> float:
+        return COLUMNS_LEFT + COLUMN_PITCH * (d + 0.5)
+
+    def small_plot(self, d: int, end: float, ticks: list[Scalar], decimals: int = 0) -> Plot:
+        plot = Plot(end, 2.5, 1.4, ticks=ticks, levels=d == 0, decimals=decimals)
+        return plot.stand(self.column_x(d) - 1.25, 1.4)
+
+    def build_columns(self) -> None:
+        """A small plot for each dimension, and the table below with a column under each."""
+        ticks = [constant(k) for k in self.positions]
+        self.plots = [self.small_plot(d, self.last + BEYOND, ticks) for d in self.dims]
+        pairs = list(zip(self.waves, self.plots, strict=True))
+        self.small_curves = [wave.curve(plot) for wave, plot in pairs]
+        self.small_dots = [wave.dots(plot) for wave, plot in pairs]
+        self.heads = [wave.title([self.column_x(wave.d), 2.5, 0]) for wave in self.waves]
+        self.table = Grid.signed(
+            self.pe,
+            rows=[f"pos {k}" for k in self.positions],
+            cell=(COLUMN_PITCH - 0.05, 2.1 / len(self.positions) - 0.05),
+            size=theme.HEADING,
+            label_size=theme.SMALL,
+            bold_labels=False,
+        )
+        corner = self.table.cells.get_corner(UP + LEFT)
+        self.table.shift([COLUMNS_LEFT + 0.025, 0.02, 0] - corner)
+
+    def fill_table(self) -> None:
+        self.build_columns()
+        shrinking = [
+            ReplacementTransform(old, new)
+            for olds, news in (
+                (self.names, self.heads),
+                (self.curves, self.small_curves),
+                (self.dots, self.small_dots),
+            )
+            for old, new in zip(olds, news, strict=False)
+        ]
+        with self.beat("table", {"size": Say(self.size, 0)}):
+            self.play(FadeOut(self.sums, self.plumb, *self.stems), run_time=theme.FADE)
+            self.play(FadeOut(self.big), run_time=theme.FADE)
+            self.play(FadeIn(*self.plots[:2]), *shrinking, run_time=theme.MOVE)
+            for d in self.dims[2:]:
+                curve = Create(self.small_curves[d])
+                self.play(FadeIn(self.plots[d], self.heads[d]), curve, run_time=0.5)
+            self.play(FadeIn(*self.small_dots[2:], self.table.row_labels), run_time=theme.FADE)
+            for d in self.dims:
+                self.play(self.drop(d), run_time=0.75)
+
+    def drop(self, d: int) -> LaggedStart:
+        """The dots of a curve fall into its column."""
+        falls = []
+        for p in self.positions:
+            falling = self.small_dots[d][p].copy()
+            falls.append(FadeIn(self.table.cell(p, d)))
+            falls.append(ReplacementTransform(falling, self.table.number(p, d)))
+        return LaggedStart(*falls, lag_ratio=0.1)
+
+    def slow_waves(self) -> None:
+        fast, slow = self.waves[0], self.waves[2]
+        facts = {
+            "fast": Say(fast.period, 2),
+            "slow": Say(slow.period, 0),
+            "ratio": Say(slow.rate / fast.rate, 0),
+        }
+        table = self.table
+        with self.beat("slow", facts):
+            dimmed = VGroup(*(table.column_cells(d) + table.column_numbers(d) for d in (0, 1)))
+            self.play(dimmed.animate.set_opacity(theme.DIMMED), run_time=0.5)
+            for pair in ((0, 1), (2, 3)):
+                changes = [change for d in pair for change in self.whole_cycle(d)]
+                self.play(*changes, run_time=theme.SLOW)
+
+    def whole_cycle(self, d: int) -> list[Animation]:
+        """The same wave over a whole cycle, our positions near its left end."""
+        wave, old = self.waves[d], self.plots[d]
+        ticks, decimals = wave.cycle_ticks()
+        plot = self.small_plot(d, wave.period.exact, ticks, decimals)
+        curve, dots = wave.curve(plot), wave.dots(plot)
+        changes = [
+            ReplacementTransform(self.small_curves[d], curve),
+            ReplacementTransform(self.small_dots[d], dots),
+            FadeOut(old),
+            FadeIn(plot),
+        ]
+        self.plots[d], self.small_curves[d], self.small_dots[d] = plot, curve, dots
+        return changes
+
+    def nearest(self) -> Scalar:
+        """The smallest distance between two rows."""
+        pairs = combinations(self.positions, 2)
+        return min((self.distance(a, b) for a, b in pairs), key=lambda scalar: scalar.exact)
+
+    def distance(self, a: int, b: int) -> Scalar:
+        steps = [self.pe[a, d] - self.pe[b, d] for d in self.dims]
+        return compute("sqrt", compute("add", *(step * step for step in steps)))
+
+    def fingerprints(self) -> None:
+        strips = self.strips = self.build_strips()
+        gaps = VGroup(*(self.gap(strips, p) for p in self.positions[1:]))
+        head = self.label("distance", size=theme.BODY)
+        head.place([gaps.get_x() + 0.1, strips.column_labels[0].midline, 0])
+        above = VGroup(*self.plots, *self.small_curves, *self.small_dots, *self.heads)
+        with self.beat("fingerprint", {"nearest": Say(self.nearest(), 4)}):
+            self.play(FadeOut(above), run_time=theme.FADE)
+            self.play(
+                *(
+                    ReplacementTransform(old, new)
+                    for old, new in (
+                        (self.table.cells, strips.cells),
+                        (self.table.numbers, strips.numbers),
+                        (self.table.row_labels, strips.row_labels),
+                    )
+                ),
+                FadeIn(strips.column_labels),
+                run_time=theme.SLOW,
+            )
+            self.play(FadeIn(head), run_time=0.3)
+            self.play(LaggedStart(*(FadeIn(gap) for gap in gaps), lag_ratio=0.5), run_time=1.5)
+
+    def build_strips(self) -> Grid:
+        """The table with its rows apart, each a strip of its own."""
+        count = len(self.positions)
+        pitch = 4.3 / count
+        strips = Grid.signed(
+            self.pe,
+            rows=[f"pos {k}" for k in self.positions],
+            columns=[f"d{d}" for d in self.dims],
+            cell=(1.65, 0.62 * pitch),
+            size=28,
+            row_color=theme.INK,
+            label_size=theme.BODY,
+        )
+        strips.shift([-5.4, 2.05, 0] - strips.cells.get_corner(UP + LEFT))
+        for p in self.positions:
+            y = 2.05 - 0.31 * pitch - p * pitch
+            strips.row_all(p).shift([0, y - strips.cell(p, 0).get_y(), 0])
+        return strips
+
+    def gap(self, strips: Grid, p: int) -> VGroup:
+        """A bracket from a row to the one above, with their distance."""
+        ends = [strips.cell(q, -1).get_right() + 0.15 * RIGHT for q in (p - 1, p)]
+        inset = 0.12 * UP
+        corners = [ends[0] - inset, ends[0] - inset + 0.18 * RIGHT]
+        corners += [ends[1] + inset + 0.18 * RIGHT, ends[1] + inset]
+        bracket = VMobject(stroke_color=theme.MUTED, stroke_width=3).set_points_as_corners(corners)
+        number = Number(self.distance(p - 1, p), 4, size=theme.HEADING)
+        return VGroup(bracket, number.beside(bracket, 0.2, RIGHT))
+
+    def takeaway(self) -> None:
+        card = Block((3.25, 1.5), (theme.RIGHT_EDGE - 0.05, -1.35), color=self.color)
+        card.add(Lock(self.color, 0.7).move_to(card.box).shift(0.65 * UP))
+        card.write(self.label("fixed", size=theme.HEADING, color=theme.INK, bold=True), -0.2)
+        card.write(self.label("same", size=theme.BODY, color=theme.INK), -0.85)
+        with self.beat("takeaway"):
+            self.play(FadeIn(card, shift=0.15 * LEFT), run_time=0.6)
+        self.leave()
