@@ -40,13 +40,11 @@ def _init_options(command: Parser) -> None:
     command.add_argument("result", help="a name ending in .json, .npz or .safetensors")
     kind = command.add_mutually_exclusive_group()
     kind.add_argument("--recipe", choices=RECIPES, default=RECIPES[0], help="default %(default)s")
-    kind.add_argument("--random", type=int, metavar="SEED", help="random numbers from this seed")
-    command.add_argument(
-        "--like", metavar="FILE", help="with --random: whose shapes and words (the tutorial's)"
-    )
-    for name, value in (("--low", -9.99), ("--high", 9.99)):
-        command.add_argument(name, type=float, default=value, help="with --random; %(default)s")
-    command.add_argument("--decimals", type=int, default=2, help="with --random; %(default)s")
+    kind.add_argument("--random", type=int, metavar="SEED", help="random numbers instead; then:")
+    command.add_argument("--like", metavar="FILE", help="whose shapes and words; the tutorial's")
+    command.add_argument("--low", type=float, help="the least number; -9.99")
+    command.add_argument("--high", type=float, help="the greatest number; 9.99")
+    command.add_argument("--decimals", type=int, help="digits after the point; 2")
     _force_option(command)
 
 
@@ -81,12 +79,19 @@ def _diff(options: argparse.Namespace) -> int:
 
 
 def _init(options: argparse.Namespace) -> int:
-    if options.random is None:
+    chosen = {
+        name: getattr(options, name)
+        for name in ("like", "low", "high", "decimals")
+        if getattr(options, name) is not None
+    }
+    if options.random is not None:
+        template = engine.load_weights(chosen.pop("like", engine.TUTORIAL))
+        weights = engine.random_weights(template, options.random, **chosen)
+    elif not chosen:
         weights = engine.tutorial_weights(options.recipe)
     else:
-        template = engine.load_weights(options.like or engine.TUTORIAL)
-        weights = engine.random_weights(
-            template, options.random, options.low, options.high, options.decimals
+        raise LectureError(
+            where="weights init", field=f"--{next(iter(chosen))}", expected="--random with it"
         )
     _save(weights, options)
     return 0

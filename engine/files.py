@@ -7,10 +7,9 @@ and found. Writing goes to a file beside and renames it, so a failure leaves the
 
 from __future__ import annotations
 
-import contextlib
 import os
+import secrets
 import stat
-import tempfile
 from pathlib import Path
 
 from engine import json_file, npz_file, safetensors_file
@@ -78,33 +77,25 @@ def _read(path: Path) -> bytes:
 
 def write_aside(path: Path, data: bytes) -> None:
     """Write a whole file or nothing: to a temporary file in the same folder, then renamed. A link
-    keeps pointing where it did; an existing file keeps its permissions."""
+    keeps pointing where it did; an existing file keeps its permissions. Raises LectureError."""
     try:
         target = Path(os.path.realpath(path))
         if target.is_dir():
             raise IsADirectoryError(None, "is a directory")
-        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
-        handle, aside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        aside = target.with_name(f".{secrets.token_hex(8)}.part")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with aside.open("xb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(aside).chmod(mode)
-            Path(aside).replace(target)
+            if target.exists():
+                aside.chmod(stat.S_IMODE(target.stat().st_mode))
+            aside.replace(target)
         except BaseException:
-            with contextlib.suppress(OSError):
-                Path(aside).unlink()
+            aside.unlink(missing_ok=True)
             raise
     except (OSError, ValueError) as error:
         raise _from_file_error(error, path) from None
-
-
-def _umask() -> int:
-    """The process's file mode mask, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _from_file_error(error: OSError | ValueError, path: Path) -> LectureError:

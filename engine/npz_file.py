@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 from engine import json_file
 from engine.errors import LectureError
-from engine.ops import Array
 from engine.weights import Weights
 
 METADATA = "metadata"
 MAX_MEMBER_BYTES = 64 * 2**20  # unpacked
 
 
-def read(data: bytes, path: Path) -> tuple[json_file.Document, dict[str, Array]]:
+def read(data: bytes, path: Path) -> tuple[json_file.Document, dict[str, NDArray[Any]]]:
     """A file's bytes to its head and matrices. Raises LectureError."""
     arrays: dict[str, NDArray[Any]] = {}
     try:
@@ -44,7 +43,7 @@ def read(data: bytes, path: Path) -> tuple[json_file.Document, dict[str, Array]]
     if text.dtype.kind != "U" or text.shape:
         raise LectureError(where=path, field=METADATA, expected="a text", found=str(text.dtype))
     head = json_file.parse(str(text).encode("utf-8", "surrogatepass"), path, METADATA)
-    return head, {name: real_numbers(array, name, path) for name, array in arrays.items()}
+    return head, arrays
 
 
 def write(weights: Weights) -> bytes:
@@ -77,18 +76,6 @@ def _array(data: bytes, name: str, path: Path) -> NDArray[Any]:
     if min(shape, default=0) < 0 or count * dtype.itemsize != len(body):
         raise _damaged(path, name, f"{len(body)} bytes for an array of shape {shape}")
     return np.frombuffer(body, dtype, count).reshape(shape, order="F" if fortran else "C")
-
-
-def real_numbers(array: NDArray[Any], name: str, path: Path) -> Array:
-    """A real-valued array as float64; anything else is refused."""
-    if array.dtype.kind not in "fiu":
-        raise LectureError(
-            where=path,
-            field=f"matrices.{name}",
-            expected="real numbers",
-            found=f"type {array.dtype}",
-        )
-    return array.astype(np.float64)
 
 
 def _damaged(path: Path, field: str, found: str) -> LectureError:

@@ -99,7 +99,7 @@ def random_weights(
     """Uniform random matrices in [low, high), rounded; the same seed gives the same weights.
 
     A template lends its configuration and vocabulary. A bare configuration gets the tutorial's
-    words if it has eight, else t0, t1, ... Raises LectureError for a bad seed or range.
+    words if it has eight, else t0, t1, ... Raises LectureError for a bad seed, range or decimals.
     """
     if isinstance(template_or_config, Weights):
         config, words = template_or_config.config, template_or_config.vocabulary
@@ -114,6 +114,8 @@ def random_weights(
         raise LectureError(
             field="range", expected="finite numbers, low <= high", found=f"{low} to {high}"
         )
+    if not 0 <= decimals <= 15:
+        raise LectureError(field="decimals", expected="0 to 15", found=quoted(decimals))
     source = np.random.RandomState(seed)
     matrices = {
         name: source.uniform(low, high, shape).round(decimals) + 0.0

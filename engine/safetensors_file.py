@@ -8,20 +8,22 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-from engine import json_file, npz_file
+from numpy.typing import NDArray
+
+from engine import json_file
 from engine.errors import LectureError, quoted
-from engine.ops import Array
 from engine.weights import Weights
 
 METADATA = "model"
 
 
-def read(data: bytes, path: Path) -> tuple[json_file.Document, dict[str, Array]]:
+def read(data: bytes, path: Path) -> tuple[json_file.Document, dict[str, NDArray[Any]]]:
     """A file's bytes to its head and matrices. Raises LectureError."""
     library = _library(path)
     try:
-        arrays = library.numpy.load(data)
+        arrays: dict[str, NDArray[Any]] = library.numpy.load(data)
     except (library.SafetensorError, KeyError, TypeError, ValueError) as error:
         raise _damaged(path, str(error)) from None
     metadata = _metadata(data, path)
@@ -30,7 +32,7 @@ def read(data: bytes, path: Path) -> tuple[json_file.Document, dict[str, Array]]
             where=path, field=f"__metadata__.{METADATA}", expected="present", found="missing"
         )
     head = json_file.parse(metadata[METADATA].encode("utf-8", "surrogatepass"), path, METADATA)
-    return head, {name: npz_file.real_numbers(array, name, path) for name, array in arrays.items()}
+    return head, arrays
 
 
 def write(weights: Weights) -> bytes:

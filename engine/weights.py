@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ class Weights:
     path: Path | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "vocabulary", tuple(self.vocabulary))
         check_vocabulary(self.vocabulary, self.path)
         check_config(self.config, self.path)
         if self.config.vocabulary_size != len(self.vocabulary):
@@ -50,7 +52,7 @@ def check_vocabulary(vocabulary: Iterable[object], where: str | Path | None = No
     words = tuple(vocabulary)
     if not words:
         raise LectureError(where=where, field="vocabulary", expected="words", found="none")
-    seen: dict[object, int] = {}
+    seen: dict[str, int] = {}
     for number, word in enumerate(words):
         place = f"vocabulary[{number}]"
         if not isinstance(word, str) or not word or not word.isprintable() or " " in word:
@@ -60,14 +62,15 @@ def check_vocabulary(vocabulary: Iterable[object], where: str | Path | None = No
                 expected="a word without spaces or control characters",
                 found=quoted(word),
             )
-        if word in seen:
+        same = unicodedata.normalize("NFC", word)  # as the tokenizer sees it
+        if same in seen:
             raise LectureError(
                 where=where,
                 field=place,
                 expected="every word once",
-                found=f"{quoted(word)} again, as in vocabulary[{seen[word]}]",
+                found=f"{quoted(word)} again, as in vocabulary[{seen[same]}]",
             )
-        seen[word] = number
+        seen[same] = number
 
 
 def _check_matrices(
@@ -78,8 +81,8 @@ def _check_matrices(
     _check_names(matrices, shapes, where)
     ordered = {}
     for name, shape in shapes.items():
-        matrix = np.array(matrices[name], dtype=np.float64, order="C")
         place = f"matrices.{name}"
+        matrix = _real(matrices[name], place, where)
         if matrix.shape != shape:
             raise LectureError(
                 where=where,
@@ -98,6 +101,19 @@ def _check_matrices(
         matrix.setflags(write=False)
         ordered[name] = matrix
     return ordered
+
+
+def _real(values: object, place: str, where: Path | None) -> Array:
+    """A fresh float64 array of real numbers, or LectureError."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # ragged rows
+        array = np.asarray(values, dtype=object)
+    if array.dtype.kind not in "fiu":
+        raise LectureError(
+            where=where, field=place, expected="real numbers", found=f"type {array.dtype}"
+        )
+    return np.array(array, dtype=np.float64, order="C")
 
 
 def _check_names(matrices: Iterable[str], shapes: Iterable[str], where: Path | None) -> None:

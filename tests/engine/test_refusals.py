@@ -85,6 +85,10 @@ CHANGES: dict[str, tuple[Callable[[Document], object], str, str, str]] = {
     ),
     "matrices a list": (lambda d: d.update(matrices=[]), "matrices", "an object", "[]"),
     "repeated word": (vocabulary(3, "爱"), "vocabulary[3]", "every word once", "vocabulary[1]"),
+    "repeated but for its encoding": (
+        lambda d: d["vocabulary"].__setitem__(slice(0, 2), ["caf\u00e9", "cafe\u0301"]),
+        *("vocabulary[1]", "every word once", "vocabulary[0]"),
+    ),
     "empty word": (vocabulary(3, ""), "vocabulary[3]", "a word", "''"),
     "word with a space": (vocabulary(3, "I love"), "vocabulary[3]", "a word", "'I love'"),
     "word with a line break": (vocabulary(3, "a\nb"), "vocabulary[3]", "a word", "'a\\nb'"),

@@ -124,6 +124,19 @@ def test_binary_files_are_plain_to_others(tutorial: Weights, tmp_path: Path) -> 
     np.testing.assert_array_equal(arrays["embedding.weight"], table)
 
 
+@pytest.mark.parametrize(
+    "matrix", [[["x"] * 4] * 8, [[1.0], [2.0, 3.0]], [[1j] * 4] * 8, [[True] * 4] * 8, None]
+)
+def test_weights_in_memory_are_checked_too(matrix: object, tutorial: Weights) -> None:
+    with pytest.raises(LectureError, match=r"matrices\.embedding\.weight: expected real numbers"):
+        tutorial.with_matrices({"embedding.weight": matrix})  # type: ignore[dict-item]
+
+
+def test_vocabulary_must_fit_the_configuration(tutorial: Weights) -> None:
+    with pytest.raises(LectureError, match="vocabulary: expected 8 words, found 1"):
+        Weights(tutorial.config, ("I",), tutorial.matrices)
+
+
 def test_random_weights(tutorial: Weights) -> None:
     one, same, two = (engine.random_weights(tutorial, seed) for seed in (1, 1, 2))
     values = np.concatenate([matrix.ravel() for matrix in one.matrices.values()])
