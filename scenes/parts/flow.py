@@ -117,14 +117,18 @@ class Wire(VGroup):
     """An arrow with square corners through ``points``."""
 
     def __init__(
-        self, *points: Sequence[float], color: ManimColor = theme.MUTED, width: float = 3
+        self,
+        *points: Sequence[float],
+        color: ManimColor = theme.MUTED,
+        width: float = 3,
+        tip: float = 0.16,
     ) -> None:
         super().__init__()
         ends = [np.array([*point[:2], 0.0]) for point in points]
         if len(ends) > 2:
             bend = VMobject(stroke_color=color, stroke_width=width, fill_opacity=0)
             self.add(bend.set_points_as_corners(ends[:-1]))
-        self.add(arrow(ends[-2], ends[-1], color=color, width=width))
+        self.add(arrow(ends[-2], ends[-1], color=color, width=width, tip=tip))
         self._ends = ends
 
     def flash(self, color: ManimColor) -> ShowPassingFlash:
