@@ -17,6 +17,8 @@ from render.quality import QUALITIES
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = "./render.sh"
+_INTERRUPTED = 130  # exit code after Ctrl-C
+_STOPPED = "stopped; finished videos are as they were"
 
 _OPTIONS = {"add_completion": False, "rich_markup_mode": "rich"}
 _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]./render.sh test[/] runs the tests.
@@ -160,7 +162,10 @@ def main() -> None:
 
 def _run(app: typer.Typer, arguments: list[str], program: str) -> int:
     try:
-        return app(arguments, prog_name=program, standalone_mode=False) or 0
+        code = app(arguments, prog_name=program, standalone_mode=False) or 0
+        if code == _INTERRUPTED:  # Typer has caught Ctrl-C itself
+            raise KeyboardInterrupt
+        return code
     except LectureError as error:
         return _complain(str(error))
     except TyperException as error:
@@ -170,12 +175,12 @@ def _run(app: typer.Typer, arguments: list[str], program: str) -> int:
     except OSError as error:
         return _complain(str(from_os_error(error, error.filename or program)))
     except (KeyboardInterrupt, typer.Abort):
-        return _complain("stopped; finished videos are as they were", 130)
+        return _complain(_STOPPED, _INTERRUPTED)
     except BaseException as error:
         code = getattr(error, "code", None)  # session.Stopped, not imported for this alone
         if not isinstance(code, int):
             raise
-        return _complain("stopped; finished videos are as they were", code)
+        return _complain(_STOPPED, code)
 
 
 def _complain(message: str, code: int = 2) -> int:

@@ -25,7 +25,7 @@ class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped f
         super().__init__(settings)
         self._encoder = encoder
         self._report = report
-        self._next_report = _REPORT_EVERY
+        self._reported = 0
         self._in_play = False
 
     def open_partial_movie_stream(self, **_: Any) -> None:
@@ -40,9 +40,8 @@ class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped f
         if not self._in_play or repeat < 1:
             return
         self._encoder.write(pixels, repeat)
-        if self._encoder.frames >= self._next_report:
-            self._report(self._encoder.frames)
-            self._next_report = self._encoder.frames + _REPORT_EVERY
+        if self._encoder.frames >= self._reported + _REPORT_EVERY:
+            self._tell()
 
     def is_already_cached(self, hash_invocation: str) -> bool:
         """Never: there are no partial files."""
@@ -63,4 +62,9 @@ class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped f
                 field="sound", expected="a silent scene", found="a call of add_sound()"
             )
         self._encoder.finish()
-        self._report(self._encoder.frames)
+        if self._encoder.frames > self._reported:
+            self._tell()
+
+    def _tell(self) -> None:
+        self._reported = self._encoder.frames
+        self._report(self._reported)

@@ -17,6 +17,7 @@ from .settings import Settings
 class Beat:
     name: str
     step: int
+    last_step: int
     start: float
     end: float
     text: str
@@ -29,7 +30,7 @@ class Tiny(manim.Scene):
 
     @property
     def timeline(self) -> list[Beat]:
-        return [Beat("only", 1, 0.0, self.time, f"文 {self.settings.language}")]
+        return [Beat("only", 1, 2, 0.0, self.time, f"文 {self.settings.language}")]
 
 
 class Square(Tiny):
@@ -61,12 +62,17 @@ class Long(Tiny):
 
 
 class Noise(Tiny):
-    """Two seconds that do not compress: several megabytes."""
+    """Three seconds that hardly compress: a new mosaic every frame."""
 
     def construct(self) -> None:
         random = np.random.default_rng(0)
-        for _ in range(30):
-            self.clear()
-            pixels = random.integers(0, 255, (480, 854, 3), dtype=np.uint8)
-            self.add(manim.ImageMobject(pixels).scale_to_fit_height(8))
+        tiles = manim.VGroup(
+            manim.Square(0.4, stroke_width=0, fill_opacity=1).move_to((x * 0.4 - 7, y * 0.4 - 4, 0))
+            for x in range(36)
+            for y in range(21)
+        )
+        self.add(tiles)
+        for _ in range(45):
+            for tile in tiles:
+                tile.set_color(manim.ManimColor(tuple(random.random(3))))
             self.wait(1 / 15)
