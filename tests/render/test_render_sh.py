@@ -1,0 +1,290 @@
+"""render.sh, with stand-ins for Python, pip, apt-get and the rest that write down their calls."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from .conftest import ROOT
+
+BASH = shutil.which("bash") or "/bin/bash"
+
+#: does what `python -m venv` and `pip` leave behind, and passes -c on to a real Python
+PYTHON = f"""#!{BASH}
+echo "python $*" >>"$CALLS"
+case "$1 ${{2:-}}" in
+    "-c "*) exec {sys.executable} "$@" ;;
+    "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
+    "-m pip") sleep "${{PIP_SLEEP:-0}}"; exit "${{PIP_EXIT:-0}}" ;;
+    "-P -m") shift 2; printf '[%s]\\n' "$@" ;;
+esac
+"""
+
+
+class House:
+    """A copy of the project's front door in ``folder``, with a PATH of stand-ins."""
+
+    def __init__(self, folder: Path) -> None:
+        self.project = folder / "the project 课"
+        self.tools = folder / "tools"
+        self.calls = folder / "calls"
+        for made in (self.project, self.tools):
+            made.mkdir()
+        for name in ("render.sh", "pyproject.toml", "constraints.txt"):
+            shutil.copy(ROOT / name, self.project / name)
+        for name in ("dirname", "readlink", "cksum", "cat", "rm", "mv", "mkdir", "cp", "touch"):
+            self.link(name)
+        for name in ("sleep", "grep", "env", "bash"):
+            self.link(name)
+        self.tool("python3.11", PYTHON)
+        self.tool("id", "echo 0")
+        self.tool("uname", "echo Linux")
+        for name in ("cc", "pkg-config", "apt-get", "apt-cache"):
+            self.tool(name, "")
+
+    def link(self, name: str) -> None:
+        found = shutil.which(name)
+        assert found
+        (self.tools / name).symlink_to(found)
+
+    def tool(self, name: str, text: str) -> None:
+        path = self.tools / name
+        path.unlink(missing_ok=True)
+        if not text.startswith("#!"):
+            text = f'#!{BASH}\necho "{name} $*" >>"$CALLS"\n{text}\n'
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def without(self, name: str) -> None:
+        (self.tools / name).unlink()
+
+    def start(
+        self, *arguments: str, script: Path | None = None, **more: str
+    ) -> subprocess.Popen[str]:
+        environment = {"PATH": str(self.tools), "CALLS": str(self.calls), "HOME": "/", **more}
+        return subprocess.Popen(
+            [BASH, str(script or self.project / "render.sh"), *arguments],
+            env=environment,
+            cwd=self.calls.parent,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def run(self, *arguments: str, script: Path | None = None, **more: str):
+        self.calls.write_text("")
+        process = self.start(*arguments, script=script, **more)
+        out, err = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    def called(self, word: str) -> list[str]:
+        return [line for line in self.calls.read_text().splitlines() if word in line]
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+def test_the_first_run_makes_everything_the_second_only_starts(house: House) -> None:
+    arguments = ["8", "--out", "a b\nc", "--lang=en", ""]
+    first = house.run(*arguments)
+    assert first.returncode == 0, first.stderr
+    started = "[render]\n" + "".join(f"[{argument}]\n" for argument in arguments)
+    assert first.stdout == started
+    (pip,) = house.called(" pip ")
+    assert pip.endswith("-c constraints.txt -e .")
+    assert len(house.called("-m venv")) == 1
+    second = house.run(*arguments)
+    assert (second.returncode, second.stdout, second.stderr) == (0, started, "")
+    assert len(house.calls.read_text().splitlines()) == 1 + arguments[2].count("\n")
+
+
+def test_it_works_from_anywhere_and_through_links(house: House, tmp_path: Path) -> None:
+    house.run()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "one").symlink_to(house.project / "render.sh")
+    (tmp_path / "bin" / "two").symlink_to("../one")
+    result = house.run("list", script=tmp_path / "bin" / "two")
+    assert result.stdout == "[render]\n[list]\n"
+
+
+def test_tests_get_the_developer_packages_and_rendering_then_needs_nothing(house: House) -> None:
+    assert house.run("test", "-k", "x").stdout == "[render]\n[test]\n[-k]\n[x]\n"
+    assert house.called(" pip ")[0].endswith("-e .[dev]")
+    house.run("8")
+    assert house.called(" pip ") == []
+    (house.project / ".venv" / ".ready-dev").unlink()
+    house.run("8")
+    assert house.called(" pip ")[0].endswith("-e .")
+
+
+def test_other_pins_bring_the_environment_up_to_date(house: House) -> None:
+    house.run()
+    with (house.project / "constraints.txt").open("a") as file:
+        file.write("one-more==1\n")
+    assert "up to date" in house.run().stderr
+    assert len(house.called(" pip ")) == 1
+    assert house.called("-m venv") == []
+    assert house.run().stderr == ""
+
+
+def test_an_environment_that_was_moved_or_lost_its_python_is_made_anew(house: House) -> None:
+    house.run()
+    moved = house.project.with_name("moved")
+    house.project.rename(moved)
+    house.project = moved
+    assert len(house.run().stderr.splitlines()) == 1
+    (moved / ".venv" / "bin" / "python").unlink()
+    house.run()
+    assert len(house.called("-m venv")) == 1
+
+
+def test_a_pip_that_fails_is_exit_2_and_the_next_run_begins_anew(house: House) -> None:
+    failed = house.run(PIP_EXIT="1")
+    assert failed.returncode == 2
+    assert "pip could not install" in failed.stderr
+    assert house.run().returncode == 0
+    assert len(house.called("-m venv")) == 1
+
+
+def test_a_first_run_that_is_killed_is_begun_anew(house: House) -> None:
+    house.calls.write_text("")
+    process = house.start(PIP_SLEEP="60")
+    end = time.monotonic() + 20
+    while not house.called(" pip ") and time.monotonic() < end:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert (house.project / ".venv").exists()
+    assert house.run().returncode == 0
+    assert len(house.called("-m venv")) == 1
+
+
+def test_two_first_runs_install_once(house: House) -> None:
+    house.calls.write_text("")
+    runs = [house.start("list", PIP_SLEEP="0.5") for _ in range(3)]
+    for run in runs:
+        out, _ = run.communicate(timeout=60)
+        assert (run.returncode, out) == (0, "[render]\n[list]\n")
+    assert len(house.called(" pip ")) == 1
+
+
+class TestSystemPackages:
+    def test_only_what_is_missing_is_installed(self, house: House) -> None:
+        house.without("cc")
+        house.tool("pkg-config", '[ "$2" = cairo ] || exit 1')
+        assert house.run().returncode == 0
+        installs = [line for line in house.called("apt-get") if " install " in line]
+        assert len(installs) == 1
+        assert installs[0].endswith("--no-install-recommends gcc libc6-dev libpango1.0-dev")
+
+    def test_nothing_is_installed_when_all_is_there(self, house: House) -> None:
+        house.run()
+        assert house.called("apt-get") == []
+
+    @pytest.mark.parametrize("sudo", [None, "exit 1"])
+    def test_without_rights_the_command_is_told(self, sudo: str | None, house: House) -> None:
+        house.without("cc")
+        house.tool("id", "echo 1000")
+        if sudo:
+            house.tool("sudo", sudo)
+        result = house.run()
+        assert result.returncode == 2
+        assert "sudo apt-get install gcc libc6-dev" in result.stderr
+        assert house.called("apt-get") == []
+
+    def test_sudo_without_a_password_is_used(self, house: House) -> None:
+        house.without("cc")
+        house.tool("id", "echo 1000")
+        house.tool("sudo", '[ "$2" = true ] && exit 0\nshift 2; exec "$@"')
+        assert house.run().returncode == 0
+        assert house.called("apt-get install")
+
+    def test_what_apt_says_is_shown_when_it_fails(self, house: House) -> None:
+        house.without("cc")
+        house.tool("apt-get", '[ "$1" = update ] || { echo "E: no such package" >&2; exit 100; }')
+        result = house.run()
+        assert result.returncode == 2
+        assert "E: no such package" in result.stderr
+
+    def test_macs_get_cairo_from_homebrew(self, house: House) -> None:
+        house.without("apt-get")
+        house.tool("uname", "echo Darwin")
+        house.tool("pkg-config", "exit 1")
+        house.tool("brew", "")
+        assert house.run().returncode == 0
+        assert house.called("brew") == ["brew install --quiet pkgconf cairo"]
+        house.without("brew")
+        shutil.rmtree(house.project / ".venv")
+        result = house.run()
+        assert result.returncode == 2
+        assert "Homebrew" in result.stderr
+
+    def test_other_systems_are_told_what_is_missing(self, house: House) -> None:
+        house.without("apt-get")
+        house.without("cc")
+        result = house.run()
+        assert result.returncode == 2
+        assert "gcc" in result.stderr
+        assert "dnf install" in result.stderr
+
+
+class TestPython:
+    def test_too_old_a_python_is_told(self, house: House) -> None:
+        house.without("python3.11")
+        house.tool("python3", 'case "$2" in *exit*) exit 1 ;; *) echo 3.9 ;; esac')
+        result = house.run()
+        assert result.returncode == 2
+        assert "3.11 or newer is needed, this system offers 3.9" in result.stderr
+
+    def test_a_newer_one_is_taken_from_the_system_if_it_has_it(self, house: House) -> None:
+        house.without("python3.11")
+        (house.tools.parent / "new").write_text(PYTHON)
+        house.tool("apt-cache", '[ "$2" != python3.12 ] || echo "Package: python3.12"')
+        new = house.tools.parent / "new"
+        install = f'case "$*" in *install*) cp "{new}" "{house.tools}/python3.12"\n'
+        house.link("chmod")
+        install += f'chmod 755 "{house.tools}/python3.12" ;; esac'
+        house.tool("apt-get", install)
+        assert house.run().returncode == 0
+        assert any("python3.12-venv" in line for line in house.called("apt-get"))
+
+    def test_one_can_be_named(self, house: House, tmp_path: Path) -> None:
+        (house.tools / "python3.11").rename(tmp_path / "my python")
+        assert house.run(LECTURE_PYTHON=str(tmp_path / "my python")).returncode == 0
+        shutil.rmtree(house.project / ".venv")
+        result = house.run(LECTURE_PYTHON="/nowhere/python")
+        assert result.returncode == 2
+        assert "/nowhere/python" in result.stderr
+
+
+@pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
+def test_shellcheck_finds_nothing() -> None:
+    files = [ROOT / "render.sh", ROOT / ".ci" / "run"]
+    result = subprocess.run(["shellcheck", *files], capture_output=True, text=True)
+    assert result.stdout == ""
+
+
+def test_nothing_newer_than_bash_3_is_used() -> None:
+    text = (ROOT / "render.sh").read_text()
+    for newer in (
+        "mapfile",
+        "readarray",
+        "declare -A",
+        "${!",
+        ",,}",
+        "^^}",
+        "|&",
+        "&>>",
+        "local -n",
+    ):
+        assert newer not in text
