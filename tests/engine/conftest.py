@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 import engine
-from engine import Config, Trace, Weights
+from engine import Config, LectureError, Trace, Weights
+from engine.cli import main
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +45,52 @@ def odd() -> Weights:
         decoder=(("cross_attn", "ffn", "self_attn"), ("cross_attn", "ffn")),
     )
     return engine.random_weights(config, seed=7, low=-1.0, high=1.0)
+
+
+@pytest.fixture
+def refusal() -> Callable[[Path], LectureError]:
+    """The error of loading a file: one line that begins with the file's name."""
+
+    def refused(path: Path) -> LectureError:
+        with pytest.raises(LectureError) as caught:
+            engine.load_weights(path)
+        message = str(caught.value)
+        assert message.startswith(f"{path}: ")
+        assert "\n" not in message
+        assert len(message) < len(str(path)) + 400
+        return caught.value
+
+    return refused
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """The command line within this process, which is faster: exit code, output, errors."""
+
+    def called(*arguments: str) -> tuple[int, str, str]:
+        code = main(arguments)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return called
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The command line as a user runs it: a process of its own, in another folder."""
+
+    def ran(
+        *arguments: str, env: dict[str, str] | None = None, stdout: Any = subprocess.PIPE
+    ) -> subprocess.CompletedProcess[str]:
+        root = str(Path(engine.__file__).parents[1])
+        return subprocess.run(
+            [sys.executable, "-m", "engine", *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": root, **(env or {})},
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            check=False,
+        )
+
+    return ran
