@@ -19,8 +19,9 @@ class Estimate:
     ) -> None:
         self._expected = dict(expected)
         self._done = dict.fromkeys(expected, 0)
-        self._began: dict[str, float] = {}
-        self._worked = 0.0  # seconds of the workers that have ended
+        self._running: dict[str, tuple[float, int] | None] = {}  # since the first report
+        self._worked = 0.0  # seconds and frames of the workers that have ended, likewise
+        self._drawn = 0
         self._slots = max(1, slots)
         self._clock = clock
 
@@ -33,17 +34,22 @@ class Estimate:
         return sum(self._done.values())
 
     def start(self, task: str) -> None:
-        self._began[task] = self._clock()
+        self._running[task] = None
 
     def advance(self, task: str, frames: int) -> None:
         """``frames`` of the task are done in all."""
+        if self._running[task] is None:  # the speed is measured from here on: not the start-up
+            self._running[task] = self._clock(), frames
         self._done[task] = frames
         if frames > self._expected[task]:
             self._expected[task] = round(frames * _MARGIN)
 
     def end(self, task: str) -> None:
         """The task is over, well or not; it now counts as exactly what it did."""
-        self._worked += self._clock() - self._began.pop(task)
+        worked, drawn = self._work(task)
+        self._worked += worked
+        self._drawn += drawn
+        del self._running[task]
         self._expected[task] = self._done[task]
 
     def seconds_left(self) -> float | None:
@@ -51,14 +57,22 @@ class Estimate:
 
         Waiting tasks are dealt to the workers longest first, as they really will be.
         """
-        now = self._clock()
-        worked = self._worked + sum(now - began for began in self._began.values())
-        if not self.done or worked <= 0:
+        running = [self._work(task) for task in self._running]
+        worked = self._worked + sum(seconds for seconds, _ in running)
+        drawn = self._drawn + sum(frames for _, frames in running)
+        if drawn <= 0 or worked <= 0:
             return None
         left = {task: self._expected[task] - self._done[task] for task in self._expected}
-        lanes = [left[task] for task in self._began]
+        lanes = [left[task] for task in self._running]
         lanes += [0] * (self._slots - len(lanes))
-        waiting = [frames for task, frames in left.items() if task not in self._began and frames]
+        waiting = [frames for task, frames in left.items() if task not in self._running and frames]
         for frames in sorted(waiting, reverse=True):
             lanes[lanes.index(min(lanes))] += frames
-        return max(lanes) * worked / self.done
+        return max(lanes) * worked / drawn
+
+    def _work(self, task: str) -> tuple[float, int]:
+        """Seconds and frames of a running task since its first report."""
+        first = self._running[task]
+        if first is None:
+            return 0.0, 0
+        return self._clock() - first[0], self._done[task] - first[1]

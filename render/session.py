@@ -79,14 +79,18 @@ def stoppable() -> Iterator[None]:
 
 
 def digest(weights: Path) -> str:
-    """The beginning of the SHA-256 of a weight file that has been found good."""
+    """The beginning of the SHA-256 of all weight files that scenes will read; each must be good."""
     import engine
+    from scenes.settings import Settings
 
-    engine.load_weights(weights)
-    try:
-        return hashlib.sha256(weights.read_bytes()).hexdigest()[:16]
-    except OSError as error:
-        raise from_os_error(error, weights) from error
+    total = hashlib.sha256()
+    for file in (weights, Path(Settings(weights=weights).weights_for_inference)):
+        engine.load_weights(file)
+        try:
+            total.update(file.read_bytes())
+        except OSError as error:
+            raise from_os_error(error, file) from error
+    return total.hexdigest()[:16]
 
 
 class Session:

@@ -25,15 +25,23 @@ class Clock:
 
 class TestEstimate:
     def test_no_time_is_told_before_there_is_a_speed(self) -> None:
-        estimate = Estimate({"a": 100}, 1, Clock())
+        clock = Clock()
+        estimate = Estimate({"a": 100}, 1, clock)
         assert estimate.seconds_left() is None
         estimate.start("a")
         assert estimate.seconds_left() is None
+        clock.now = 5  # start-up: not counted as slowness
+        estimate.advance("a", 10)
+        assert estimate.seconds_left() is None
+        clock.now = 6
+        estimate.advance("a", 20)
+        assert estimate.seconds_left() == pytest.approx(8)
 
     def test_one_worker(self) -> None:
         clock = Clock()
         estimate = Estimate({"a": 100, "b": 50}, 1, clock)
         estimate.start("a")
+        estimate.advance("a", 0)
         clock.now = 10
         estimate.advance("a", 50)
         assert estimate.seconds_left() == pytest.approx(20)  # 100 frames left at 5 a second
@@ -42,8 +50,9 @@ class TestEstimate:
     def test_the_last_long_scene_decides(self) -> None:
         clock = Clock()
         estimate = Estimate({"a": 1000, "b": 10, "c": 10}, 2, clock)
-        estimate.start("a")
-        estimate.start("b")
+        for task in "ab":
+            estimate.start(task)
+            estimate.advance(task, 0)
         clock.now = 10
         estimate.advance("a", 5)
         estimate.advance("b", 5)
@@ -54,6 +63,7 @@ class TestEstimate:
         clock = Clock()
         estimate = Estimate({"a": 10, "b": 10}, 1, clock)
         estimate.start("a")
+        estimate.advance("a", 1)
         clock.now = 1
         estimate.advance("a", 40)
         assert estimate.total > 50

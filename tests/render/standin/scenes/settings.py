@@ -10,3 +10,7 @@ from pathlib import Path
 class Settings:
     language: str = "zh"
     weights: Path = Path()
+
+    @property
+    def weights_for_inference(self) -> Path:
+        return self.weights
