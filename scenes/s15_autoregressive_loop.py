@@ -134,9 +134,9 @@ class AutoregressiveLoop(LectureScene):
         self.play(
             FadeOut(big.wires, big.grid.numbers, big.grid.row_labels),
             ReplacementTransform(big.words, home.words),
-            ReplacementTransform(big.block, home.block),
-            run_time=theme.MOVE,
+            run_time=0.6,
         )
+        self.play(ReplacementTransform(big.block, home.block), run_time=0.6)
         self.play(
             ReplacementTransform(big.title, home.title),
             ReplacementTransform(big.grid.cells, home.cells),
