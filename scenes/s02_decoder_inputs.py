@@ -144,8 +144,9 @@ class DecoderInputs(LectureScene):
             self.label("training_foot", {"n": self.positions}, size=theme.BODY),
             self.label("inference_foot", {"n": self.runs}, size=theme.BODY),
         )
-        for foot, side in zip(feet, (self.home.block, self.right), strict=True):
-            foot.place([side.get_x(), FOOT_Y, 0])
+        middles = self.home.block.get_x(), self.right.get_x()
+        for foot, x in zip(feet, middles, strict=True):
+            foot.place([x, FOOT_Y, 0])
         with self.beat("compare", {"n": self.positions, "runs": self.runs}):
             wires = (*self.home.into, *self.home.out)
             self.play(*(wire.flash(theme.TRAINING) for wire in wires), run_time=0.8)
