@@ -15,13 +15,13 @@ from manim import (
     LEFT,
     RIGHT,
     UP,
-    Animation,
     Create,
     DashedLine,
     FadeIn,
     FadeOut,
     LaggedStart,
     MathTypst,
+    MoveAlongPath,
     ReplacementTransform,
     TransformFromCopy,
     VGroup,
@@ -44,6 +44,7 @@ from scenes.parts import (
     Term,
     Token,
     Wave,
+    WaveTable,
     row,
 )
 from scenes.rounding import decimals_needed
@@ -93,6 +94,9 @@ class PositionalEncoding(LectureScene):
         self.positions, self.dims = range(self.pe.shape[0]), range(self.pe.shape[1])
         self.last = self.pe.shape[0] - 1
         self.waves = [Wave(self.pe, d, self.size) for d in self.dims]
+        self.table = WaveTable(
+            self.waves, self.pe, left=COLUMNS_LEFT, pitch=COLUMN_PITCH, end=self.last + BEYOND
+        )
 
     # -- beats ---------------------------------------------------------------------------------
 
@@ -117,18 +121,26 @@ class PositionalEncoding(LectureScene):
                 for k, x in enumerate(places)
             )
         )
-        forward = [self.word(i).move_to([places[i], 1.6, 0]) for i in range(count)]
-        backward = [self.word(i).move_to([places[-1 - i], -0.72, 0]) for i in range(count)]
-        links = [self.link(words, pair) for words in (forward, backward)]
+        self.originals = [self.word(i).move_to([places[i], 1.6, 0]) for i in range(count)]
+        self.copies = [self.word(i).move_to([places[i], 1.6, 0]) for i in range(count)]
         decimals = min(4, 2 * self.decimals)
         with self.beat("order", {"dot": Say(self.dot, decimals)}):
             self.play(self.answer(), run_time=theme.FADE)
-            self.play(FadeIn(heads, *forward), run_time=0.6)
-            self.play(FadeIn(links[0], shift=0.15 * DOWN), run_time=0.6)
-            moves = (TransformFromCopy(a, b) for a, b in zip(forward, backward, strict=True))
-            self.play(LaggedStart(*moves, lag_ratio=0.25), run_time=1.8)
-            self.play(FadeIn(links[1], shift=0.15 * DOWN), run_time=0.6)
-        self.shown = VGroup(heads, *forward, *backward, *links)
+            self.play(FadeIn(heads, *self.originals), run_time=0.6)
+            for i in range(count):
+                self.play(self.move_copy(i, places[-1 - i]), run_time=min(0.65, 2.6 / count))
+            links = [self.link(words, pair) for words in (self.originals, self.copies)]
+            for link in links:
+                self.play(FadeIn(link, shift=0.1 * DOWN), run_time=0.5)
+        self.shown = VGroup(heads, *self.originals, *self.copies, *links)
+
+    def move_copy(self, i: int, x: float) -> MoveAlongPath:
+        """A word's copy goes down between the rows, along there, and down to its new place."""
+        copy = self.copies[i]
+        start, drop = copy.get_center(), 1.16 * DOWN
+        corners = [start, start + drop, [x, start[1] - 1.16, 0], [x, start[1] - 2.32, 0]]
+        path = VMobject().set_points_as_corners(corners)
+        return MoveAlongPath(copy, path)
 
     def place_of(self, k: int) -> float:
         pitch = theme.WIDTH / len(self.tokens)
@@ -173,7 +185,7 @@ class PositionalEncoding(LectureScene):
         lines.arrange(DOWN, buff=0.35, aligned_edge=LEFT).move_to([0, 1.25, 0])
         cards = VGroup(*(wave.formula() for wave in self.waves))
         for card, wave in zip(cards, self.waves, strict=True):
-            card.shift([self.column_x(wave.d) - 0.25, -0.75, 0])
+            card.shift([self.table.column_x(wave.d) - 0.25, -0.75, 0])
         with self.beat("formula"):
             self.play(FadeOut(self.shown), run_time=theme.FADE)
             for line in lines:
@@ -221,7 +233,8 @@ class PositionalEncoding(LectureScene):
             line = Equation([term], result, size=30).place([left, 2.38], LEFT)
             self.sums.add(line)
             left = line.get_right()[0] + 0.7
-        with self.beat("worked", {"one": Say(constant(at), 0)}):
+        sine, cosine = (Say(self.pe[at, d], 4) for d in (0, 1))
+        with self.beat("worked", {"one": Say(constant(at), 0), "sine": sine, "cosine": cosine}):
             others = VGroup(*(dots[p] for dots in self.dots for p in self.positions if p != at))
             self.play(Create(self.plumb), others.animate.set_opacity(theme.DIMMED), run_time=0.7)
             for line, dots in zip(self.sums, self.dots, strict=True):
@@ -230,62 +243,27 @@ class PositionalEncoding(LectureScene):
                 self.play(FadeIn(line.sign), arrival, run_time=theme.MOVE)
             self.play(others.animate.set_opacity(1), run_time=theme.FADE)
 
-    def column_x(self, d: int) -> float:
-        return COLUMNS_LEFT + COLUMN_PITCH * (d + 0.5)
-
-    def small_plot(self, d: int, end: float, ticks: list[Scalar], decimals: int = 0) -> Plot:
-        plot = Plot(end, 2.5, 1.4, ticks=ticks, levels=d == 0, decimals=decimals)
-        return plot.stand(self.column_x(d) - 1.25, 1.4)
-
-    def build_columns(self) -> None:
-        """A small plot for each dimension, and the table below with a column under each."""
-        ticks = [constant(k) for k in self.positions]
-        self.plots = [self.small_plot(d, self.last + BEYOND, ticks) for d in self.dims]
-        pairs = list(zip(self.waves, self.plots, strict=True))
-        self.small_curves = [wave.curve(plot) for wave, plot in pairs]
-        self.small_dots = [wave.dots(plot) for wave, plot in pairs]
-        self.heads = [wave.title([self.column_x(wave.d), 2.5, 0]) for wave in self.waves]
-        self.table = Grid.signed(
-            self.pe,
-            rows=[f"pos {k}" for k in self.positions],
-            cell=(COLUMN_PITCH - 0.05, 2.1 / len(self.positions) - 0.05),
-            size=theme.HEADING,
-            label_size=theme.SMALL,
-            bold_labels=False,
-        )
-        corner = self.table.cells.get_corner(UP + LEFT)
-        self.table.shift([COLUMNS_LEFT + 0.025, 0.02, 0] - corner)
-
     def fill_table(self) -> None:
-        self.build_columns()
+        table = self.table
         shrinking = [
             ReplacementTransform(old, new)
             for olds, news in (
-                (self.names, self.heads),
-                (self.curves, self.small_curves),
-                (self.dots, self.small_dots),
+                (self.names, table.heads),
+                (self.curves, table.curves),
+                (self.dots, table.dots),
             )
             for old, new in zip(olds, news, strict=False)
         ]
         with self.beat("table", {"size": Say(self.size, 0)}):
             self.play(FadeOut(self.sums, self.plumb, *self.stems), run_time=theme.FADE)
             self.play(FadeOut(self.big), run_time=theme.FADE)
-            self.play(FadeIn(*self.plots[:2]), *shrinking, run_time=theme.MOVE)
+            self.play(FadeIn(*table.plots[:2]), *shrinking, run_time=theme.MOVE)
             for d in self.dims[2:]:
-                curve = Create(self.small_curves[d])
-                self.play(FadeIn(self.plots[d], self.heads[d]), curve, run_time=0.5)
-            self.play(FadeIn(*self.small_dots[2:], self.table.row_labels), run_time=theme.FADE)
+                curve = Create(table.curves[d])
+                self.play(FadeIn(table.plots[d], table.heads[d]), curve, run_time=0.5)
+            self.play(FadeIn(*table.dots[2:], table.grid.row_labels), run_time=theme.FADE)
             for d in self.dims:
-                self.play(self.drop(d), run_time=0.75)
-
-    def drop(self, d: int) -> LaggedStart:
-        """The dots of a curve fall into its column."""
-        falls = []
-        for p in self.positions:
-            falling = self.small_dots[d][p].copy()
-            falls.append(FadeIn(self.table.cell(p, d)))
-            falls.append(ReplacementTransform(falling, self.table.number(p, d)))
-        return LaggedStart(*falls, lag_ratio=0.1)
+                self.play(table.drop(d), run_time=0.9)
 
     def slow_waves(self) -> None:
         fast, slow = self.waves[0], self.waves[2]
@@ -294,28 +272,13 @@ class PositionalEncoding(LectureScene):
             "slow": Say(slow.period, 0),
             "ratio": Say(slow.rate / fast.rate, 0),
         }
-        table = self.table
+        grid = self.table.grid
         with self.beat("slow", facts):
-            dimmed = VGroup(*(table.column_cells(d) + table.column_numbers(d) for d in (0, 1)))
+            dimmed = VGroup(*(grid.column_cells(d) + grid.column_numbers(d) for d in (0, 1)))
             self.play(dimmed.animate.set_opacity(theme.DIMMED), run_time=0.5)
             for pair in ((0, 1), (2, 3)):
-                changes = [change for d in pair for change in self.whole_cycle(d)]
-                self.play(*changes, run_time=theme.SLOW)
-
-    def whole_cycle(self, d: int) -> list[Animation]:
-        """The same wave over a whole cycle, our positions near its left end."""
-        wave, old = self.waves[d], self.plots[d]
-        ticks, decimals = wave.cycle_ticks()
-        plot = self.small_plot(d, wave.period.exact, ticks, decimals)
-        curve, dots = wave.curve(plot), wave.dots(plot)
-        changes = [
-            ReplacementTransform(self.small_curves[d], curve),
-            ReplacementTransform(self.small_dots[d], dots),
-            FadeOut(old),
-            FadeIn(plot),
-        ]
-        self.plots[d], self.small_curves[d], self.small_dots[d] = plot, curve, dots
-        return changes
+                changes = [change for d in pair for change in self.table.whole_cycle(d)]
+                self.play(*changes, run_time=1.5)
 
     def nearest(self) -> Scalar:
         """The smallest distance between two rows."""
@@ -331,16 +294,15 @@ class PositionalEncoding(LectureScene):
         gaps = VGroup(*(self.gap(strips, p) for p in self.positions[1:]))
         head = self.label("distance", size=theme.BODY)
         head.place([gaps.get_x() + 0.1, strips.column_labels[0].midline, 0])
-        above = VGroup(*self.plots, *self.small_curves, *self.small_dots, *self.heads)
         with self.beat("fingerprint", {"nearest": Say(self.nearest(), 4)}):
-            self.play(FadeOut(above), run_time=theme.FADE)
+            self.play(FadeOut(self.table.above()), run_time=theme.FADE)
             self.play(
                 *(
                     ReplacementTransform(old, new)
                     for old, new in (
-                        (self.table.cells, strips.cells),
-                        (self.table.numbers, strips.numbers),
-                        (self.table.row_labels, strips.row_labels),
+                        (self.table.grid.cells, strips.cells),
+                        (self.table.grid.numbers, strips.numbers),
+                        (self.table.grid.row_labels, strips.row_labels),
                     )
                 ),
                 FadeIn(strips.column_labels),
@@ -379,10 +341,10 @@ class PositionalEncoding(LectureScene):
         return VGroup(bracket, number.beside(bracket, 0.2, RIGHT))
 
     def takeaway(self) -> None:
-        card = Block((3.25, 1.5), (theme.RIGHT_EDGE - 0.05, -1.35), color=self.color)
+        card = Block((3.2, 1.5), (theme.RIGHT_EDGE - 0.03, -1.35), color=self.color)
         card.add(Lock(self.color, 0.7).move_to(card.box).shift(0.65 * UP))
         card.write(self.label("fixed", size=theme.HEADING, color=theme.INK, bold=True), -0.2)
         card.write(self.label("same", size=theme.BODY, color=theme.INK), -0.85)
         with self.beat("takeaway"):
-            self.play(FadeIn(card, shift=0.15 * LEFT), run_time=0.6)
+            self.play(FadeIn(card, shift=0.15 * UP), run_time=0.6)
         self.leave()

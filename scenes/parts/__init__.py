@@ -19,7 +19,7 @@ from .shapes import Bars, Token, arrow, hatch, token_row
 from .softmax import SoftmaxTable, row_sums
 from .strips import AddAndNorm, Stages, Strip
 from .vector import Vector, equals, signed
-from .wave import COSINE, SINE, Wave
+from .wave import COSINE, SINE, Wave, WaveTable
 
 __all__ = [
     "COSINE",
@@ -62,6 +62,7 @@ __all__ = [
     "Token",
     "Vector",
     "Wave",
+    "WaveTable",
     "WeightArrow",
     "WeightedSum",
     "Wire",

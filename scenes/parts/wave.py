@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
-from manim import ManimColor, VGroup, VMobject
+from manim import (
+    LEFT,
+    UP,
+    Animation,
+    AnimationGroup,
+    FadeIn,
+    FadeOut,
+    LaggedStart,
+    ManimColor,
+    Succession,
+    UpdateFromAlphaFunc,
+    VGroup,
+    VMobject,
+)
 
 from .. import theme
 from ..values import Scalar, Values, compute, constant
+from .grid import GAP, Grid
 from .phrase import Number, Phrase, row
 from .plot import Plot
 
@@ -59,6 +74,83 @@ class Wave:
     def stems(self, plot: Plot) -> VGroup:
         return VGroup(*(plot.stem(p, value, self.color) for p, value in enumerate(self.samples)))
 
-    def cycle_ticks(self) -> tuple[list[Scalar], int]:
-        """Ticks at the ends of a full cycle, and their decimals."""
-        return [constant(0), self.period], 0 if self.period.exact >= 100 else 2
+    def zoom(self, plot: Plot, curve: VMobject, dots: VGroup, end: float) -> Animation:
+        """Let the axes run to another ``end``; curve and dots follow."""
+        start = plot.end
+
+        def update(_: VGroup, alpha: float) -> None:
+            plot.end = start * (end / start) ** alpha
+            curve.set_points(self.curve(plot).points)
+            for p, (dot, value) in enumerate(zip(dots, self.samples, strict=True)):
+                dot.move_to(plot.point(p, value.exact))
+
+        return UpdateFromAlphaFunc(VGroup(curve, dots), update)
+
+
+class WaveTable:
+    """A small plot for each wave in a row, and the table of their dots below: one column each.
+
+    ``left`` is the table's left edge, ``pitch`` the distance of columns, ``end`` the last position
+    that the curves reach. Not a mobject: its parts come and go one by one.
+    """
+
+    PLOT_Y, HEAD_Y, TABLE_TOP, TABLE_HEIGHT = 1.4, 2.5, 0.02, 2.1
+
+    def __init__(
+        self, waves: Sequence[Wave], values: Values, *, left: float, pitch: float, end: float
+    ) -> None:
+        self.waves = waves
+        self.left, self.pitch = left, pitch
+        positions = range(values.shape[0])
+        ticks = [constant(p) for p in positions]
+        self.plots = [self._plot(wave.d, end, ticks) for wave in waves]
+        pairs = list(zip(waves, self.plots, strict=True))
+        self.curves = [wave.curve(plot) for wave, plot in pairs]
+        self.dots = [wave.dots(plot) for wave, plot in pairs]
+        self.heads = [wave.title([self.column_x(wave.d), self.HEAD_Y, 0]) for wave in waves]
+        self.grid = Grid.signed(
+            values,
+            rows=[f"pos {p}" for p in positions],
+            cell=(pitch - GAP, self.TABLE_HEIGHT / len(positions) - GAP),
+            size=theme.HEADING,
+            label_size=theme.SMALL,
+            bold_labels=False,
+        )
+        corner = self.grid.cells.get_corner(UP + LEFT)
+        self.grid.shift([left + GAP / 2, self.TABLE_TOP, 0] - corner)
+
+    def column_x(self, d: int) -> float:
+        return self.left + self.pitch * (d + 0.5)
+
+    def _plot(self, d: int, end: float, ticks: Sequence[Scalar], decimals: int = 0) -> Plot:
+        width = self.pitch - 0.53
+        plot = Plot(end, width, 1.4, ticks=ticks, levels=d == 0, decimals=decimals)
+        return plot.stand(self.column_x(d) - width / 2, self.PLOT_Y)
+
+    def drop(self, d: int) -> Animation:
+        """The dots of a curve fall into its column and become its numbers."""
+        falls = []
+        for p, dot in enumerate(self.dots[d]):
+            number, falling = self.grid.number(p, d), dot.copy()
+            fall = falling.animate(run_time=0.6).move_to(self.grid.cell(p, d))
+            landing = AnimationGroup(FadeOut(falling), FadeIn(number), run_time=0.3)
+            falls.append(Succession(fall, landing))
+        cells = FadeIn(self.grid.column_cells(d), run_time=0.3)
+        return LaggedStart(cells, *falls, lag_ratio=0.15)
+
+    def whole_cycle(self, d: int) -> list[Animation]:
+        """Let a plot run to a full cycle of its wave, with ticks at 0 and there."""
+        wave, plot = self.waves[d], self.plots[d]
+        end = wave.period.exact
+        decimals = 0 if end >= 100 else 2
+        scale = self._plot(d, end, [constant(0), wave.period], decimals)
+        old = VGroup(plot.ticks, plot.numbers)
+        new = VGroup(scale.ticks, scale.numbers)
+        plot.ticks, plot.numbers = scale.ticks, scale.numbers
+        plot.add(plot.ticks, plot.numbers)
+        zoom = wave.zoom(plot, self.curves[d], self.dots[d], end)
+        return [zoom, FadeOut(old), FadeIn(new)]
+
+    def above(self) -> VGroup:
+        """Everything over the table."""
+        return VGroup(*self.plots, *self.curves, *self.dots, *self.heads)
