@@ -9,16 +9,20 @@ Reads of the training pass: ``decoder.1.norm3.output``, ``target.ids``, ``logits
 
 from __future__ import annotations
 
+import itertools
+
 from manim import (
     DOWN,
     LEFT,
     RIGHT,
+    UP,
     Create,
     FadeIn,
     FadeOut,
     GrowArrow,
     GrowFromEdge,
     LaggedStart,
+    ManimColor,
     MoveAlongPath,
     ReplacementTransform,
     TransformFromCopy,
@@ -32,6 +36,7 @@ from scenes.parts import (
     PLUS,
     TIMES,
     Bars,
+    Block,
     Equation,
     Grid,
     Number,
@@ -47,7 +52,7 @@ from scenes.parts import (
 from scenes.parts.curve import LossCurve
 from scenes.parts.icons import tick
 from scenes.rounding import decimals_needed
-from scenes.values import compute, constant
+from scenes.values import Scalar, compute, constant
 
 
 class OutputLoss(LectureScene):
@@ -65,6 +70,8 @@ class OutputLoss(LectureScene):
     )
     color = theme.TRAINING
     lit = ("Out",)
+    #: left edge of the table
+    LEFT = -6.3
 
     def construct(self) -> None:
         self.read_trace()
@@ -110,8 +117,8 @@ class OutputLoss(LectureScene):
             terms += [PLUS] if d else []
             terms += [Term(self.out[i, d]), TIMES, Term(self.w_out[goal, d], matrix.decimals)]
         result = Term(self.logits[i, goal], 4, theme.WEIGHT, bold=True)
-        line = Equation(terms, result, size=26, width=theme.WIDTH)
-        line.place([theme.LEFT_EDGE, -1.9])
+        line = Equation(terms, result, size=26, width=theme.WIDTH - 0.3)
+        line.place([theme.LEFT_EDGE, -1.92])
         marks = VGroup(vector.frame(), outline(matrix.row_cells(goal), color=theme.WEIGHT))
         with self.beat("logit", {"word": self.vocabulary[goal], "count": self.word_count()}):
             self.play(self.answer(), FadeIn(vector, self.vector_name), run_time=theme.MOVE)
@@ -151,9 +158,9 @@ class OutputLoss(LectureScene):
         self.matrix = matrix = Grid.signed(
             self.w_out, rows=self.vocabulary, cell=cell, decimals=used, row_color=theme.INK
         )
-        matrix.shift([-1.95, 0.05, 0] - matrix.cells.get_center())
-        self.vector = Grid.signed(self.out[i], cell=(cell[0], 0.5), size=theme.BODY)
-        self.vector.move_to([matrix.cells.get_x(), 2.2, 0])
+        matrix.shift([-1.95, 0.2, 0] - matrix.cells.get_center())
+        self.vector = Grid.signed(self.out[i], cell=(cell[0], 0.48), size=theme.BODY)
+        self.vector.move_to([matrix.cells.get_x(), 2.42, 0])
         name = Phrase(self.target[i], color=theme.TRAINING, bold=True)
         self.vector_name = VGroup(name.beside(self.vector, 0.22, LEFT))
         self.scores, self.arrows = VGroup(), VGroup()
@@ -162,13 +169,16 @@ class OutputLoss(LectureScene):
             y = matrix.cell(j, 0).get_y()
             ink = theme.WEIGHT if j == self.goal else theme.INK
             number = Number(self.logits[i, j], color=ink, bold=j == self.goal)
-            self.scores.add(number.place([x + 2.2, y, 0], RIGHT))
+            self.scores.add(number.place([x + 2.5, y, 0], RIGHT))
             self.arrows.add(arrow([x + 0.15, y, 0], [x + 0.75, y, 0], tip=0.12, width=2.5))
-        head = Phrase("logit", color=theme.MUTED).place([x + 2.2, 2.2, 0], RIGHT)
+        head = Phrase("logit", color=theme.MUTED).place([x + 2.5, 2.42, 0], RIGHT)
         self.score_head = head
-        product = formula(r'z = h W_"out"^top', size=54, at=(5.0, 0.5, 0))
-        note = self.label("word_row").place([5.0, -0.35, 0])
-        self.product = VGroup(product, note)
+        product = formula(r'z = h W_"out"^top', size=54, at=(5.0, 0.65, 0))
+        notes = (
+            self.label("vector", {"word": self.target[i]}).place([5.0, -0.25, 0]),
+            self.label("word_row").place([5.0, -0.7, 0]),
+        )
+        self.product = VGroup(product, *notes)
 
     def softmax(self) -> None:
         i = self.at
@@ -216,18 +226,12 @@ class OutputLoss(LectureScene):
             ranks.add(Number(rank, 0, color=ink, bold=j == goal).place([1.3, key.midline, 0]))
         head = self.label("rank_head").place([1.3, table.heads[0].midline, 0])
         cards = VGroup(
-            self.card("target", self.vocabulary[goal], self.p[i, goal], theme.WEIGHT, 1.1),
-            self.card("guess", self.vocabulary[guess], self.p[i, guess], theme.TRAINING, -0.75),
+            self.card("target", self.vocabulary[goal], self.p[i, goal], theme.WEIGHT, 1.15),
+            self.card("guess", self.vocabulary[guess], self.p[i, guess], theme.TRAINING, -0.85),
         )
-        facts = {
-            "target": self.vocabulary[goal],
-            "p_target": Say(self.p[i, goal], 4),
-            "guess": self.vocabulary[guess],
-            "p_guess": Say(self.p[i, guess], 4),
-            "rank": Say(self.ranks[i], 0),
-        }
-        if goal == guess:
-            facts = {key: facts[key] for key in ("target", "p_target")}
+        facts = {"target": self.vocabulary[goal]}
+        if goal != guess:
+            facts |= {"guess": self.vocabulary[guess], "rank": Say(self.ranks[i], 0)}
         gold = VGroup(table.keys[goal], bars.numbers[goal])
         with self.beat("rank", facts, variant="right" if goal == guess else "wrong"):
             self.play(FadeOut(gone), run_time=theme.FADE)
@@ -235,21 +239,23 @@ class OutputLoss(LectureScene):
             self.play(
                 gold.animate.set_color(theme.WEIGHT),
                 bars.bars[goal].animate.set_fill(theme.WEIGHT, opacity=1),
-                FadeIn(cards[0], shift=0.2 * LEFT),
+                FadeIn(cards[0], shift=0.2 * UP),
                 run_time=theme.MOVE,
             )
-            self.play(FadeIn(cards[1], shift=0.2 * LEFT), run_time=0.6)
+            self.play(FadeIn(cards[1], shift=0.2 * UP), run_time=0.6)
             self.play(FadeIn(head, ranks), run_time=theme.FADE)
-        self.old = VGroup(table.keys, bars, ranks, head, cards[0][:2], cards[1])
-        self.p_shown = cards[0][2]
+        self.old = VGroup(table.keys, bars, ranks, head, cards[0][0], cards[1])
+        self.p_shown = cards[0][1]
 
-    def card(self, key: str, word: str, p: object, color: object, y: float) -> VGroup:
-        """What is meant, the word, its probability: one below the other."""
-        x = 2.9
-        name = self.label(key).place([x, y + 0.62, 0], LEFT)
-        shown = Phrase(word, size=34, color=color, bold=True).place([x, y, 0], LEFT)
-        number = Number(p, 4, size=30, color=color).place([theme.RIGHT_EDGE, y, 0], RIGHT)
-        return VGroup(name, shown, number)
+    def card(self, key: str, word: str, p: Scalar, color: ManimColor, y: float) -> VGroup:
+        """What is meant, the word, its probability, on a panel."""
+        left, right = 2.35, theme.RIGHT_EDGE
+        panel = Block((left, y + 0.8), (right, y - 0.8), color=color)
+        name = self.label(key).place([left + 0.35, y + 0.38, 0], LEFT)
+        shown = Phrase(word, size=34, color=color, bold=True)
+        number = Number(p, 4, size=30, color=color).place([right - 0.35, y - 0.25, 0], RIGHT)
+        shown.place([left + 0.35, y - 0.25, 0], LEFT)
+        return VGroup(VGroup(panel, name, shown), number)
 
     def one_loss(self) -> None:
         i = self.at
@@ -260,13 +266,13 @@ class OutputLoss(LectureScene):
         dot, guides = curve.dot(), curve.guides(p)
         way = curve.stretch(1.0, p.exact)
         word = curve.beside(p, Phrase(self.target[i], color=theme.WEIGHT, bold=True))
-        general = formula(r'L = -ln p("target")', size=50, at=(-4.0, 1.3, 0))
+        general = formula(r'L = -ln p("target")', size=60, at=(-4.0, 1.1, 0))
         general.shift([theme.LEFT_EDGE - general.get_left()[0], 0, 0])
         line = Equation(
             [Term(p, 4, theme.WEIGHT, function="−ln")],
             Term(loss, 4, theme.TRAINING, bold=True),
-            size=32,
-        ).place([theme.LEFT_EDGE, 0.1])
+            size=36,
+        ).place([theme.LEFT_EDGE, -0.4])
         facts = {"one": Say(constant(1), 0), "zero": Say(constant(0), 0)}
         with self.beat("loss", facts):
             self.play(FadeOut(self.old), run_time=theme.FADE)
@@ -315,10 +321,8 @@ class OutputLoss(LectureScene):
             style = {"size": theme.HEADING, "bold": True}
             target = Phrase(self.vocabulary[goal], color=theme.WEIGHT, **style)
             word = Phrase(self.vocabulary[guess], color=theme.WEIGHT if hit else theme.INK, **style)
-            row = VGroup(
-                target.place([theme.LEFT_EDGE, y, 0], LEFT), word.place([-4.3, y, 0], LEFT)
-            )
-            row.add(Number(self.p[i, guess], 4, color=theme.MUTED).place([-1.55, y, 0], RIGHT))
+            row = VGroup(target.place([self.LEFT, y, 0], LEFT), word.place([-4.3, y, 0], LEFT))
+            row.add(Number(self.p[i, guess], 4).place([-1.55, y, 0], RIGHT))
             if hit:
                 row.add(tick(theme.WEIGHT).move_to([-1.2, y, 0]))
             row.add(Number(self.p[i, goal], 4).place([0.75, y, 0], RIGHT))
@@ -335,7 +339,7 @@ class OutputLoss(LectureScene):
         )
         self.bars = bars.shift([1.5 - bars.bars.get_left()[0], top - bars.bars[0].get_y(), 0])
         self.worst = worst
-        places = {"target": (theme.LEFT_EDGE, LEFT), "guess": (-4.3, LEFT)}
+        places = {"target": (self.LEFT, LEFT), "guess": (-4.3, LEFT)}
         places |= {"p_target": (0.75, RIGHT), "loss": (1.5, LEFT)}
         self.heads = VGroup(
             *(self.label(key).place([x, 2.4, 0], side) for key, (x, side) in places.items())
@@ -388,11 +392,10 @@ class OutputLoss(LectureScene):
         label = self.label("gradient", color=theme.GRADIENT).place([back.get_x(), y + 0.32, 0])
         whole = [VGroup(self.rows[i], self.bars.item(i)) for i in range(len(self.losses))]
         others = [row for i, row in enumerate(whole) if i != worst]
-        mark = outline(whole[worst], buff=0.13, color=theme.TRAINING)
+        mark = outline(whole[worst], buff=0.14, color=theme.TRAINING)
         facts = {
             "target": self.vocabulary[self.goals[worst]],
             "p": Say(self.p[worst, self.goals[worst]], 4),
-            "loss": Say(self.losses[worst], 4),
         }
         with self.beat("learn", facts):
             self.play(
@@ -401,7 +404,7 @@ class OutputLoss(LectureScene):
                 FadeIn(name),
                 run_time=theme.MOVE,
             )
-            self.play(Create(mark), *(row.animate.set_opacity(0.5) for row in others), run_time=0.6)
+            self.play(Create(mark), *(row.animate.fade(0.5) for row in others), run_time=0.6)
             self.play(GrowArrow(back), FadeIn(label), run_time=theme.MOVE)
             self.play(FadeIn(weights), run_time=theme.FADE)
         self.old = VGroup(self.rows, self.bars, self.heads, mark, mean, name, weights, back, label)
@@ -409,6 +412,7 @@ class OutputLoss(LectureScene):
     def shifted_targets(self) -> None:
         left = self.pairs("as_printed", self.target, -6.1)
         right = self.pairs("shifted", [*self.target[1:], None], 0.75)
+        self.panels = VGroup(left, right)
         with self.beat("shift"):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             for panel in (left, right):
@@ -433,6 +437,23 @@ class OutputLoss(LectureScene):
         return VGroup(head, inputs, arrows, outputs)
 
     def takeaway(self) -> None:
+        steps = (
+            r'z = h W_"out"^top',
+            r'p = "softmax"(z)',
+            r'L = -ln p("target")',
+        )
+        line = VGroup(*(formula(step, size=46) for step in steps))
+        for step, x in zip(line, (-5.0, -0.75, 4.3), strict=True):
+            step.move_to([x, 0.35, 0])
+        arrows = VGroup(
+            *(
+                arrow([a.get_right()[0], 0.35, 0], [b.get_left()[0], 0.35, 0], buff=0.3)
+                for a, b in itertools.pairwise(line)
+            )
+        )
         with self.beat("takeaway", {"mean": Say(self.mean, 4)}):
-            pass
+            self.play(FadeOut(self.panels), run_time=theme.FADE)
+            self.play(FadeIn(line[0]), run_time=theme.FADE)
+            for link, step in zip(arrows, line[1:], strict=True):
+                self.play(GrowArrow(link), FadeIn(step), run_time=0.6)
         self.leave()
