@@ -68,7 +68,8 @@ def _fail(error: LectureError) -> int:
 
 
 def _silence_output() -> None:
-    """Keep the interpreter from complaining about unwritten output when it exits."""
+    """Give what is still unwritten somewhere to go, lest the interpreter complain at exit (the
+    Python documentation's advice on SIGPIPE)."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,7 +1,7 @@
 """Where weights come from: the tutorial's recipe, and random ones.
 
 The tutorial prints its embedding table; all other matrices are one stream of uniform numbers from
-seed 42, rounded to one decimal and cut into blocks (see weights.md of the design).
+seed 42, rounded to one decimal and cut into blocks.
 """
 
 from __future__ import annotations

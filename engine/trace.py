@@ -14,7 +14,7 @@ from engine.weights import Weights
 
 class Trace(Mapping[str, NDArray[Any]]):
     """An ordered, read-only mapping from value names to arrays: float64, except the two id
-    vectors, which are int64. Names and shapes are listed in trace.md of the design.
+    vectors, which are int64. Names and shapes are listed in docs/trace.md.
 
     kind: "training" or "inference"; weights: the model that was run; source_tokens,
     target_tokens: what it was run on. An unknown name raises UnknownNameError (a KeyError).

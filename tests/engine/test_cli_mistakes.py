@@ -76,6 +76,14 @@ def test_arguments_that_are_not_text(run: Run) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_file_names_that_are_not_text(tmp_path: Path, run: Run) -> None:
+    name = os.fsdecode(b"\xff.json")
+    (tmp_path / name).write_bytes(engine.TUTORIAL.read_bytes())
+    done = run("weights", "check", name)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("\\udcff.json: good")
+
+
 @pytest.mark.parametrize("command", [[], ["trace"], ["generate"], ["weights", "diff"]])
 def test_help(command: list[str], call: Call) -> None:
     code, out, err = call(*command, "--help")

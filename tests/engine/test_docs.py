@@ -1,4 +1,4 @@
-"""docs/weights.md shows what works."""
+"""docs/weights.md and docs/trace.md show what works."""
 
 from __future__ import annotations
 
@@ -12,23 +12,42 @@ import engine
 from engine.cli import parser
 from engine.config import FILE_FIELDS
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "weights.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = (DOCS / "weights.md").read_text(encoding="utf-8")
+TRACE_PAGE = (DOCS / "trace.md").read_text(encoding="utf-8")
 
 
-def test_commands_parse() -> None:
-    lines = re.findall(r"^    python -m engine (.*?)(?:   .*)?$", PAGE, flags=re.MULTILINE)
-    assert len(lines) >= 8
+@pytest.mark.parametrize("page", [PAGE, TRACE_PAGE], ids=["weights", "trace"])
+def test_commands_parse(page: str) -> None:
+    lines = re.findall(r"^    python -m engine (.*?)(?:   .*)?$", page, flags=re.MULTILINE)
+    assert len(lines) >= 5
     for line in lines:
         assert callable(parser().parse_args(shlex.split(line)).command), line
+
+
+def run_example(page: str) -> None:
+    example = page.split("## From Python")[1]
+    code = "\n".join(line[4:] for line in example.splitlines() if line.startswith("    "))
+    exec(compile(code, "example", "exec"), {})
+
+
+def test_trace_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    run_example(TRACE_PAGE)
+    assert capsys.readouterr().out.startswith("[[0.202 0.526 0.064 0.208]")
+
+
+def test_every_trace_name_is_explained(training: engine.Trace) -> None:
+    explained = {name.rsplit(".", 1)[-1] for name in re.findall(r"`([\w.]+)`", TRACE_PAGE)}
+    for name in training:
+        last = re.sub(r"^add\d$", "addK", name.rsplit(".", 1)[-1])
+        assert last in explained, name
 
 
 def test_python_example_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    example = PAGE.split("## From Python")[1]
-    code = "\n".join(line[4:] for line in example.splitlines() if line.startswith("    "))
-    exec(compile(code, "weights.md", "exec"), {})
+    run_example(PAGE)
     assert capsys.readouterr().out == "['love', 'easy', 'courses']\n"
     assert engine.load_weights("mine.json").matrices["embedding.weight"][0, 0] == 1.0
     assert {path.name for path in tmp_path.iterdir()} == {"mine.json", "trained.json"}
