@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -34,10 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LectureError as error:
         return _fail(error)
     except BrokenPipeError:  # the reader, such as `head`, has had enough
-        _silence_output()
         return 141  # what a shell reports for a program ended by SIGPIPE
     except OSError as error:
-        _silence_output()
         return _fail(from_os_error(error, "standard output"))
     except MemoryError:
         return _fail(LectureError(where=PROGRAM, field="memory", found="not enough of it"))
@@ -65,12 +62,6 @@ def _open_output() -> None:
 def _fail(error: LectureError) -> int:
     print(f"error: {error}", file=sys.stderr)
     return 2
-
-
-def _silence_output() -> None:
-    """Give what is still unwritten somewhere to go, lest the interpreter complain at exit (the
-    Python documentation's advice on SIGPIPE)."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser() -> Parser:
