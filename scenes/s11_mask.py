@@ -115,7 +115,7 @@ class Mask(LectureScene):
         size.next_to(grid, DOWN, buff=0.25)
         self.boxes = words
         with self.beat("input", {"count": Say(rows, 0)}):
-            self.play(self.answer(), FadeIn(words, shift=0.2 * RIGHT), run_time=theme.MOVE)
+            self.play(self.answer(), FadeIn(words), run_time=theme.MOVE)
             self.play(LaggedStart(*(Create(one) for one in into), lag_ratio=0), run_time=0.5)
             self.play(FadeIn(grid, heading, size, shift=0.2 * RIGHT), run_time=theme.MOVE)
             self.play(FadeIn(decoder), Create(out, lag_ratio=0), run_time=theme.MOVE)
@@ -170,7 +170,7 @@ class Mask(LectureScene):
             column_color=theme.KEY,
             label_size=theme.HEADING,
         )
-        return grid.shift([-2.2, self.square_y, 0] - grid.cells.get_center())
+        return grid.shift([-2.1, self.square_y, 0] - grid.cells.get_center())
 
     def all_scores(self) -> None:
         self.score_grid = grid = self.square(Grid.signed, self.scores)
@@ -209,8 +209,8 @@ class Mask(LectureScene):
             label_size=22,
             mask=self.mask,
         )
-        grid.shift([4.05, self.score_grid.cells.get_y(), 0] - grid.cells.get_center())
-        plus = Phrase(PLUS, size=40).place([1.23, grid.cells.get_y(), 0])
+        grid.shift([4.1, self.score_grid.cells.get_y(), 0] - grid.cells.get_center())
+        plus = Phrase(PLUS, size=40).place([1.32, grid.cells.get_y(), 0])
         heading = self.label("mask", size=theme.HEADING, color=theme.MASKED)
         heading.place([grid.cells.get_x(), 2.5, 0])
         zero, huge = (Say(self.mask[self.asking, j], d) for j, d in ((0, 0), (-1, self.huge)))
@@ -257,6 +257,7 @@ class Mask(LectureScene):
             self.remove(*self.score_grid.get_family())
             self.add(shut)
             self.play(FadeOut(self.heading, self.right), FadeIn(heading, both), run_time=theme.FADE)
+            self.wait(1)
         self.shut = shut
         self.right = VGroup(sum_, heading, both)
 
@@ -310,8 +311,8 @@ class Mask(LectureScene):
         sums = row_sums(heat)
         whole = formula(
             r'A = "softmax"(({{Q : q}} {{K : k}}^top) / sqrt(d_k) + {{M : m}})',
-            size=42,
-            at=(4.15, self.square_y, 0),
+            size=38,
+            at=(4.05, self.square_y, 0),
         )
         moves = [
             ReplacementTransform(number, heat.number(i, j))

@@ -26,7 +26,8 @@ class Grid(VGroup):
     and then fewer decimals: all cells alike.
 
     ``mask`` (a ``decoder.mask``) closes the cells where it is below zero: red and hatched, with
-    their value's leading digit only (``−1e9``, or an exact ``0``).
+    their value's leading digit only (``−1e9``, or an exact ``0``). ``bare_zeros`` shows every
+    exact zero without decimals.
     """
 
     def __init__(
@@ -44,10 +45,12 @@ class Grid(VGroup):
         label_size: float = theme.BODY,
         bold_labels: bool = True,
         mask: Values | None = None,
+        bare_zeros: bool = False,
     ) -> None:
         super().__init__()
         self.values = values
         self.mask = mask
+        self.bare_zeros = bare_zeros
         self.shape = values.shape if len(values.shape) > 1 else (1, *values.shape)
         self.fill_of = fill
         width, height = cell
@@ -109,17 +112,19 @@ class Grid(VGroup):
         box = Rectangle(
             width=width, height=height, stroke_width=0, fill_color=color, fill_opacity=1
         ).move_to(at)
-        decimals = leading(scalar.exact) if closed else self.decimals
+        bare = closed or (self.bare_zeros and scalar.exact == 0)
+        decimals = leading(scalar.exact) if bare else self.decimals
         number = Number(scalar, decimals, size=self.size, color=theme.ink_on(color))
         self.cells.add(box)
-        self.hatches.add(hatch(box) if closed else VGroup())
         self.numbers.add(number.place(at).set_z_index(1))
+        self.hatches.add(hatch(box, spare=number) if closed else VGroup())
 
     def _align_columns(self) -> None:
-        """Right edges, and so decimal points, one below the other, the widest centred."""
+        """Right edges, and so decimal points, one below the other, the widest centred; what has
+        lost its decimals stays in the middle."""
         for j in range(self.shape[1]):
-            rows = [i for i in range(self.shape[0]) if not self.is_closed(i, j)]
-            column = [self.number(i, j) for i in rows]
+            column = [self.number(i, j) for i in range(self.shape[0])]
+            column = [number for number in column if number.decimals == self.decimals]
             if not column:
                 continue
             right = max(number.width for number in column) / 2 + self.cell(0, j).get_x()

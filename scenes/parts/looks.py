@@ -9,7 +9,6 @@ from manim import (
     UP,
     ArcBetweenPoints,
     DashedVMobject,
-    Line,
     ManimColor,
     Mobject,
     Triangle,
@@ -18,6 +17,7 @@ from manim import (
 )
 
 from .. import theme
+from .flow import cross
 
 _RISE = PI / 2.2
 
@@ -44,7 +44,9 @@ class Look(VGroup):
         """The same arc forbidden: red, dashed, crossed out at its top."""
         arc = self.arc.copy().set_stroke(color)
         dashed = DashedVMobject(arc, num_dashes=max(8, int(arc.get_arc_length() / 0.22)))
-        return VGroup(dashed, _tip(arc, color), cross(arc.point_from_proportion(0.5), color))
+        return VGroup(
+            dashed, _tip(arc, color), cross(0.17, width=6).move_to(arc.point_from_proportion(0.5))
+        )
 
 
 def _tip(arc: ArcBetweenPoints, color: ManimColor) -> Triangle:
@@ -54,12 +56,3 @@ def _tip(arc: ArcBetweenPoints, color: ManimColor) -> Triangle:
     tip.rotate(angle_of_vector(end - before) - PI / 2, axis=OUT)
     direction = (end - before) / np.linalg.norm(end - before)
     return tip.move_to(end - 0.05 * direction)
-
-
-def cross(at: np.ndarray, color: ManimColor = theme.MASKED, reach: float = 0.17) -> VGroup:
-    """Two strokes that cross something out."""
-    strokes = (
-        Line([-reach, -slope * reach, 0], [reach, slope * reach, 0], stroke_width=6, color=color)
-        for slope in (1, -1)
-    )
-    return VGroup(*strokes).move_to(at)

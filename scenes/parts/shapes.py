@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from manim import LEFT, ORIGIN, RIGHT, Arrow, Line, ManimColor, Rectangle, RoundedRectangle, VGroup
+from manim import (
+    LEFT,
+    ORIGIN,
+    RIGHT,
+    Arrow,
+    Line,
+    ManimColor,
+    Mobject,
+    Rectangle,
+    RoundedRectangle,
+    VGroup,
+)
 
 from .. import theme
 from ..values import Scalar, Values
@@ -74,19 +85,42 @@ def arrow(
     )
 
 
-def hatch(box: Rectangle, *, color: ManimColor = theme.MASKED, pitch: float = 0.2) -> VGroup:
-    """Diagonal lines over a box: forbidden, also for those who cannot tell red."""
+def hatch(
+    box: Rectangle,
+    *,
+    spare: Mobject | None = None,
+    color: ManimColor = theme.MASKED,
+    pitch: float = 0.2,
+) -> VGroup:
+    """Diagonal lines over a box: forbidden, also for those who cannot tell red.
+
+    The lines stop short of ``spare``, a number in the box.
+    """
     left, right = box.get_left()[0], box.get_right()[0]
     bottom, height = box.get_bottom()[1], box.height
     lines = VGroup()
     start = left - height + pitch / 2
     while start < right:
         low, high = max(start, left), min(start + height, right)
-        if high - low > 0.02:
-            ends = [low, bottom + low - start, 0], [high, bottom + high - start, 0]
-            lines.add(Line(*ends, stroke_width=1.6, color=color, stroke_opacity=0.5))
+        for a, b in _outside(low, high, start - bottom, spare):
+            if b - a > 0.02:
+                ends = [a, bottom + a - start, 0], [b, bottom + b - start, 0]
+                lines.add(Line(*ends, stroke_width=1.6, color=color, stroke_opacity=0.6))
         start += pitch
     return lines
+
+
+def _outside(
+    low: float, high: float, drop: float, spare: Mobject | None, room: float = 0.06
+) -> list[tuple[float, float]]:
+    """The parts of the line ``y = x - drop`` from ``low`` to ``high`` that are not in ``spare``."""
+    if spare is None:
+        return [(low, high)]
+    first = max(spare.get_left()[0], spare.get_bottom()[1] + drop) - room
+    last = min(spare.get_right()[0], spare.get_top()[1] + drop) + room
+    if first >= last:
+        return [(low, high)]
+    return [(low, min(high, first)), (max(low, last), high)]
 
 
 class Bars(VGroup):

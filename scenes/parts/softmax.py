@@ -84,7 +84,7 @@ class SoftmaxTable(VGroup):
     def _ground(self, j: int) -> VGroup:
         box = Rectangle(width=1.3, height=0.58, stroke_width=0, fill_color=theme.CLOSED)
         box.set_fill(opacity=1).move_to([self.scores[j].get_x(), self._y(j), 0])
-        return VGroup(box, hatch(box))
+        return VGroup(box, hatch(box, spare=self.scores[j]))
 
     def _bars(self, weights: Values, color: ManimColor) -> Bars:
         (best,) = weights.argmax()

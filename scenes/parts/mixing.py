@@ -1,0 +1,89 @@
+"""A weighted sum worked out: a weight times a vector in each line, and their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from manim import LEFT, RIGHT, Animation, AnimationGroup, LaggedStart, Line, ManimColor, VGroup
+
+from .. import theme
+from ..values import Values
+from .equation import TIMES
+from .grid import GAP, Grid
+from .motion import born_each, born_of
+from .phrase import Number, Phrase
+
+
+class WeightedSum(VGroup):
+    """``weights`` (n,) times ``values`` (n, d), line by line, and the sum (d,), all of the trace.
+
+    ``heads`` are the headings of weights, values and products.
+    """
+
+    KEY, WEIGHT, VALUES, PRODUCTS, STEP = -5.9, -3.5, -1.1, 3.2, 2.1
+
+    def __init__(
+        self,
+        weights: Values,
+        values: Values,
+        result: Values,
+        keys: Sequence[str],
+        heads: Sequence[Phrase],
+        *,
+        key_color: ManimColor = theme.ENCODER,
+        top: float = 1.45,
+        pitch: float = 0.74,
+    ) -> None:
+        super().__init__()
+        self.keys, self.weights, self.signs, self.products = (VGroup() for _ in range(4))
+        self.values = Grid.signed(values, cell=(1.5, pitch - GAP), size=theme.HEADING)
+        middle = [self.VALUES, top - pitch * (len(keys) - 1) / 2, 0]
+        self.values.shift(middle - self.values.cells.get_center())
+        for j, word in enumerate(keys):
+            y = top - pitch * j
+            key = Phrase(word, size=theme.HEADING, color=key_color, bold=True)
+            self.keys.add(key.place([self.KEY, y, 0], LEFT))
+            weight = Number(weights[j], 4, size=theme.HEADING, color=theme.WEIGHT)
+            self.weights.add(weight.place([self.WEIGHT, y, 0], RIGHT))
+            sign = Phrase(TIMES, size=theme.HEADING, color=theme.MUTED)
+            middle_x = (self.WEIGHT + self.values.cells.get_left()[0]) / 2
+            self.signs.add(sign.place([middle_x, y, 0]))
+            numbers = [Number(weights[j] * value, 4, size=theme.HEADING) for value in values[j]]
+            self.products.add(self._in_columns(numbers, y))
+        y = top - pitch * len(keys) - 0.14
+        style = {"size": 28, "color": theme.VALUE, "bold": True}
+        self.sums = self._in_columns([Number(total, 4, **style) for total in result], y)
+        left, right = self.PRODUCTS - 2.1, self.sums.get_right()[0] + 0.1
+        rule = Line([left, y + 0.41, 0], [right, y + 0.41, 0], stroke_width=2, color=theme.MUTED)
+        sigma = Phrase("Σ", size=theme.HEADING, color=theme.MUTED).place([left, y, 0], LEFT)
+        self.rule = VGroup(rule, sigma)
+        self.heads = VGroup(*heads)
+        heads[0].place([self.WEIGHT, top + 0.77, 0], RIGHT)
+        heads[1].place([self.VALUES, top + 0.77, 0])
+        heads[2].place([self.products.get_x(), top + 0.77, 0])
+        self.add(self.keys, self.weights, self.signs, self.values, self.products)
+        self.add(self.rule, self.sums, self.heads)
+
+    def _in_columns(self, numbers: Sequence[Number], y: float) -> VGroup:
+        places = ([self.PRODUCTS + self.STEP * d, y, 0] for d in range(len(numbers)))
+        return VGroup(*(n.place(at, RIGHT) for n, at in zip(numbers, places, strict=True)))
+
+    def multiply(self) -> Animation:
+        """Each product comes from its weight and its value, line by line."""
+        lines = []
+        for j, products in enumerate(self.products):
+            values = self.values.row_numbers(j)
+            moves = (
+                born_of(product, value, self.weights[j])
+                for product, value in zip(products, values, strict=True)
+            )
+            lines.append(AnimationGroup(*chain.from_iterable(moves)))
+        return LaggedStart(*lines, lag_ratio=0.4)
+
+    def add_up(self) -> list[Animation]:
+        """The products of a column fall into its sum."""
+        return born_each(self.sums, *self.products)
+
+    def all_but_sums(self) -> VGroup:
+        return VGroup(*(part for part in self.submobjects if part is not self.sums))

@@ -1,0 +1,491 @@
+"""Scene 13, steps 74-85: where does the decoder look the source sentence up?
+
+Claims: queries come from the decoder, keys and values from memory; no cell is masked; a row of
+weights mixes the values; how even the weights are is read from the trace.
+Reads of the training pass: ``memory``, ``decoder.1.norm1.output``, ``decoder.1.cross_attn``,
+and ``decoder.1`` from add2 to norm3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from manim import (
+    DOWN,
+    LEFT,
+    RIGHT,
+    UP,
+    Create,
+    FadeIn,
+    FadeOut,
+    LaggedStart,
+    Mobject,
+    ReplacementTransform,
+    TransformFromCopy,
+    VGroup,
+)
+
+from scenes import theme
+from scenes.base import LectureScene
+from scenes.parts import (
+    GAP,
+    OVER,
+    PLUS,
+    TIMES,
+    AddAndNorm,
+    AttentionArrows,
+    Block,
+    Equation,
+    Grid,
+    Number,
+    Phrase,
+    Say,
+    SoftmaxTable,
+    Stages,
+    Strip,
+    Term,
+    Token,
+    WeightedSum,
+    arrow,
+    born_each,
+    outline,
+    token_column,
+)
+from scenes.values import constant
+
+
+class CrossAttention(LectureScene):
+    beats = (
+        ("question", 74),
+        ("bridge", 74),
+        ("query", 75),
+        ("memory", 76),
+        ("score", 77),
+        ("softmax", 78),
+        ("arrows", 79),
+        ("even", 79),
+        ("values", 80),
+        ("output", 81),
+        ("norm", 82),
+        ("ffn", (83, 84)),
+        ("norm_again", 85),
+        ("takeaway", 85),
+    )
+    color = theme.TRAINING
+    lit = ("Dec 2",)
+
+    def construct(self) -> None:
+        self.read_trace()
+        self.question()
+        self.bridge()
+        self.queries()
+        self.keys_and_values()
+        self.one_score()
+        self.softmax()
+        self.all_arrows()
+        self.how_even()
+        self.mix_values()
+        self.output()
+        self.add_and_norm()
+        self.feed_forward()
+        self.add_and_norm_again()
+        self.takeaway()
+
+    def read_trace(self) -> None:
+        run, part = self.training, "decoder.1.cross_attn"
+        self.targets, self.sources = run.target, run.source
+        self.x, self.memory = run["decoder.1.norm1.output"], run["memory"]
+        self.q, self.k, self.v = (run[f"{part}.{name}"][0] for name in "qkv")
+        self.dots, self.scores = run[f"{part}.dot"][0], run[f"{part}.scores"][0]
+        self.exp, self.weights = run[f"{part}.exp"][0], run[f"{part}.weights"][0]
+        self.mixed = run[f"{part}.heads"][0]
+        self.d_k = run.size(f"{part}.k", 2)
+        self.asking = self.asked = 0
+        self.pair = {"query": self.targets[self.asking], "key": self.sources[self.asked]}
+        self.count = {"count": Say(run.size("memory", 0), 0)}
+
+    # -- where queries, keys and values come from ----------------------------------------------
+
+    def question(self) -> None:
+        with self.beat("question"):
+            pass
+
+    def bridge(self) -> None:
+        decoder, d_tokens = self.station(-4.75, "Decoder", self.targets, theme.TRAINING)
+        memory, m_tokens = self.station(4.75, "Memory", self.sources, theme.ENCODER)
+        middle = Block((-1.75, 1.05), (1.75, -0.75), color=theme.WEIGHT)
+        middle.write(Phrase("Cross-attention", size=theme.HEADING, bold=True))
+        flows = VGroup(
+            self.flow("Q", -3.1, -1.85, 0.15, theme.QUERY),
+            self.flow("K", 3.1, 1.85, 0.5, theme.KEY),
+            self.flow("V", 3.1, 1.85, -0.35, theme.VALUE),
+        )
+        with self.beat("bridge"):
+            self.play(self.answer(), FadeIn(decoder, d_tokens), run_time=theme.MOVE)
+            self.play(FadeIn(memory, m_tokens), run_time=0.6)
+            self.play(FadeIn(middle, flows[0], shift=0.15 * RIGHT), run_time=0.6)
+            self.play(FadeIn(flows[1:], shift=0.15 * LEFT), run_time=0.6)
+        self.old = VGroup(decoder, d_tokens, memory, m_tokens, middle, flows)
+
+    def station(self, x: float, name: str, words: object, color: object) -> tuple[Block, VGroup]:
+        """A panel at one end of the bridge with its words in it."""
+        block = Block((x - 1.6, 2.3), (x + 1.6, -1.95), color=color)
+        block.write(Phrase(name, size=theme.HEADING, color=color, bold=True), up=1.72)
+        return block, token_column(words, x, 0.95, 0.78, color)
+
+    def flow(self, name: str, start: float, end: float, y: float, color: object) -> VGroup:
+        label = Phrase(name, size=30, color=color, bold=True)
+        label.place([(start + end) / 2, y + 0.32, 0])
+        return VGroup(arrow([start, y, 0], [end, y, 0], color=color, width=5, tip=0.22), label)
+
+    def queries(self) -> None:
+        inputs = Grid.signed(
+            self.x,
+            rows=self.targets,
+            cell=(1.36, 0.8),
+            size=theme.HEADING,
+            row_color=theme.TRAINING,
+            label_size=theme.HEADING,
+        )
+        queries = Grid.signed(self.q, cell=(1.6, 0.8), size=theme.HEADING)
+        inputs.shift([-2.15, -0.05, 0] - inputs.cells.get_center())
+        queries.shift([4.55, -0.05, 0] - queries.cells.get_center())
+        heads = VGroup(
+            self.over(inputs, "decoder_rows", theme.TRAINING),
+            self.over(queries, "queries", theme.QUERY),
+        )
+        times = self.times(["× WQ"], inputs, queries, [theme.QUERY])
+        i = self.asking
+        marks = VGroup(
+            inputs.frame(inputs.row_cells(i)),
+            queries.frame(queries.row_cells(i), color=theme.QUERY),
+        )
+        with self.beat("query"):
+            self.play(FadeOut(self.old), run_time=theme.FADE)
+            self.play(FadeIn(inputs, heads[0]), run_time=0.6)
+            self.play(FadeIn(times), FadeIn(queries, heads[1], shift=0.2 * RIGHT), run_time=0.7)
+            self.play(Create(marks), run_time=0.5)
+        self.old = VGroup(inputs, queries, heads, times, marks)
+
+    def over(self, grid: Grid, key: str, color: object) -> Phrase:
+        """A heading above a matrix."""
+        heading = self.label(key, size=theme.HEADING, color=color)
+        return heading.place(grid.cells.get_top() + 0.42 * UP)
+
+    def times(self, names: object, left: Grid, right: Grid, colors: object) -> VGroup:
+        """An arrow from one matrix to the next, with the projections along it."""
+        start, end = left.cells.get_right()[0] + 0.2, right.cells.get_left()[0] - 0.2
+        y = left.cells.get_y()
+        made = VGroup(arrow([start, y, 0], [end, y, 0], width=4, tip=0.2))
+        for n, (name, color) in enumerate(zip(names, colors, strict=True)):
+            label = Phrase(name, size=theme.BODY, color=color, bold=True)
+            made.add(label.place([(start + end) / 2 - 0.08, y + (0.34, -0.34)[n], 0]))
+        return made
+
+    def keys_and_values(self) -> None:
+        options = {"cell": (1.28, 0.7), "size": theme.BODY}
+        memory = Grid.signed(
+            self.memory,
+            rows=self.sources,
+            row_color=theme.ENCODER,
+            label_size=theme.HEADING,
+            **options,
+        )
+        self.k_grid = keys = Grid.signed(
+            self.k, rows=self.sources, row_color=theme.KEY, label_size=theme.HEADING, **options
+        )
+        values = Grid.signed(self.v, **options)
+        for grid, x in ((memory, -3.2), (keys, 2.3), (values, 5.18)):
+            grid.shift([x, -0.05, 0] - grid.cells.get_center())
+        heads = VGroup(
+            self.over(memory, "memory", theme.ENCODER),
+            self.over(keys, "keys", theme.KEY),
+            self.over(values, "values", theme.VALUE),
+        )
+        times = self.times(["× WK", "× WV"], memory, keys, [theme.KEY, theme.VALUE])
+        with self.beat("memory"):
+            self.play(FadeOut(self.old), run_time=theme.FADE)
+            self.play(FadeIn(memory, heads[0]), run_time=0.6)
+            self.play(
+                FadeIn(times[:2]), FadeIn(keys.body(), heads[1], shift=0.2 * RIGHT), run_time=0.7
+            )
+            self.play(FadeIn(times[2]), FadeIn(values, heads[2], shift=0.2 * RIGHT), run_time=0.7)
+        self.old = VGroup(memory, values, heads[0], heads[2], times)
+        self.k_head = heads[1]
+
+    # -- one row, from scores to weights -------------------------------------------------------
+
+    def one_score(self) -> None:
+        i, j = self.asking, self.asked
+        query = Grid.signed(self.q[i], cell=(1.5, 0.8), size=theme.HEADING)
+        asking = Token(self.targets[i], color=theme.TRAINING)
+        keys, shift = self.k_grid, np.array([0.55, 0.65, 0])
+        keys.row_labels.shift(shift)
+        query.move_to([-3.3, keys.cell(j, 0).get_y() + shift[1], 0])
+        asking.next_to(query, LEFT, buff=0.25)
+        head = self.over(query, "query_of", theme.QUERY)
+        end = keys.row_labels[j].get_left() + 0.15 * LEFT
+        link = arrow(query.get_right() + 0.15 * RIGHT, end, color=theme.WEIGHT)
+        self.sum, self.scaled = self.equations(i, j)
+        names = VGroup(
+            Phrase(self.text("dot"), self.pair).place([-6.3, self.sum.midline, 0], LEFT),
+            Phrase(self.text("score")).place([-6.3, self.scaled.midline, 0], LEFT),
+        )
+        with self.beat("score", self.pair | {"d_k": Say(self.d_k, 0)}):
+            self.play(FadeOut(self.old), run_time=0.3)
+            self.play(
+                VGroup(keys.body(), self.k_head).animate.shift(shift),
+                FadeIn(keys.row_labels, query, asking, head),
+                run_time=0.7,
+            )
+            mark = outline(keys.row_cells(j), color=theme.KEY, stroke=4)
+            self.play(Create(mark), Create(link), FadeIn(names[0]), run_time=0.5)
+            for d in range(self.q.shape[1]):
+                self.fly_product(d, query.number(0, d), keys.number(j, d))
+            self.play(FadeIn(self.sum.right_side(), shift=0.2 * LEFT), run_time=0.3)
+            self.play(
+                FadeIn(names[1], *self.scaled.terms[1:]),
+                TransformFromCopy(self.sum.result, self.scaled.terms[0]),
+                run_time=0.6,
+            )
+            self.play(FadeIn(self.scaled.right_side(), shift=0.2 * LEFT), run_time=0.3)
+        self.old = VGroup(query, asking, head, link, mark)
+        self.old.add(keys.body(), keys.row_labels, self.k_head)
+        self.old.add(names, self.sum, *self.scaled.terms, self.scaled.sign)
+
+    def equations(self, i: int, j: int) -> tuple[Equation, Equation]:
+        """The dot product term by term, and the score."""
+        terms: list[Term | str] = []
+        for d in range(self.q.shape[1]):
+            terms += [PLUS] if d else []
+            terms += [Term(self.q[i, d], 4, theme.QUERY), TIMES, Term(self.k[j, d], 4, theme.KEY)]
+        dot = Equation(terms, Term(self.dots[i, j], 4, bold=True), size=28, width=9.4)
+        scale = [Term(self.dots[i, j], 4), OVER, Term(self.d_k, 0, theme.MUTED, root=True)]
+        score = Equation(scale, Term(self.scores[i, j], 4, theme.WEIGHT, bold=True), size=28)
+        left = -6.3 + max(Phrase(self.text(key), self.pair).width for key in ("dot", "score")) + 0.4
+        return dot.place([left, -1.3]), score.place([left, -2.02])
+
+    def fly_product(self, d: int, query: Number, key: Number) -> None:
+        """One product of the dot product: its factors come from their vectors."""
+        piece = self.sum.terms[4 * d : 4 * d + 3]
+        before = [self.sum.terms[4 * d - 1]] if d else []
+        self.play(
+            *(FadeIn(sign) for sign in [*before, piece[1]]),
+            TransformFromCopy(query, piece[0]),
+            TransformFromCopy(key, piece[2]),
+            run_time=0.7,
+        )
+
+    def softmax(self) -> None:
+        i, j = self.asking, self.asked
+        heads = [self.label(f"{name}_head") for name in ("score", "exp", "weight")]
+        self.table = table = SoftmaxTable(
+            self.scores[i], self.exp[i], self.weights[i], self.sources, heads
+        )
+        asking = Phrase(self.text("row_of"), self.pair, size=theme.HEADING, bold=True)
+        asking.place([table.keys.get_left()[0], table.heads[0].midline, 0], LEFT)
+        table.heads.add(asking)
+        others = [number for n, number in enumerate(table.scores) if n != j]
+        total = Say(self.weights[i].sum(), 0)
+        with self.beat("softmax", self.pair | self.count | {"row_sum": total}):
+            self.play(
+                FadeOut(self.old),
+                ReplacementTransform(self.scaled.result, table.scores[j]),
+                run_time=0.6,
+            )
+            self.play(FadeIn(table.keys, asking, table.heads[0], *others), run_time=0.5)
+            self.play(FadeIn(table.heads[1]), table.show_exp(), run_time=0.9)
+            self.play(table.show_total())
+            self.play(FadeIn(table.heads[2]), table.show_weights())
+
+    # -- all rows ------------------------------------------------------------------------------
+
+    def all_arrows(self) -> None:
+        top, pitch = 1.15, 0.89
+        asking = token_column(self.targets, -5.6, top, pitch, theme.TRAINING)
+        asked = token_column(self.sources, -1.2, top, pitch, theme.ENCODER)
+        self.map = AttentionArrows(self.weights, asking, asked)
+        self.heat = heat = Grid.heat(
+            self.weights,
+            rows=self.targets,
+            columns=self.sources,
+            cell=(0.98, pitch - GAP),
+            row_color=theme.QUERY,
+            column_color=theme.KEY,
+            label_size=theme.HEADING,
+        )
+        heat.shift([4.5, top - 1.5 * pitch, 0] - heat.cells.get_center())
+        self.mark = outline(asking[0], buff=0.07)
+        heads = VGroup(
+            self.label("target").place([asking.get_x(), 1.87, 0]),
+            self.label("source").place([asked.get_x(), 1.87, 0]),
+            self.label("head").place([heat.cells.get_x(), 2.45, 0]),
+        )
+        pairs = zip(self.table.bars.numbers, self.map.beside[0], strict=True)
+        arrive = [ReplacementTransform(a, b) for a, b in pairs]
+        with self.beat("arrows"):
+            gone = self.table.all_but_weights()
+            self.play(FadeOut(gone), FadeIn(asking, asked, heads[:2]), *arrive, run_time=0.7)
+            self.play(FadeIn(self.mark, heads[2], heat.column_labels), run_time=0.3)
+            for i in range(len(self.targets)):
+                self.one_row(i)
+            brighten = [fan.animate.fade_to(1) for fan in self.map.fans[:-1]]
+            self.play(FadeOut(self.mark, self.map.beside[-1]), *brighten, run_time=0.4)
+        self.old = VGroup(self.map, heads)
+
+    def one_row(self, i: int) -> None:
+        """The arrows of a row grow, and its weights go to the matrix."""
+        heat, fans, numbers = self.heat, self.map.fans, self.map.beside[i]
+        first = [fans[i].grow()]
+        if i:
+            first += [self.mark.animate.move_to(self.map.asking[i]), FadeIn(numbers)]
+            first += [fans[i - 1].animate.fade_to(0.3), FadeOut(self.map.beside[i - 1])]
+        self.play(*first, run_time=0.6)
+        moves = born_each(heat.row_numbers(i), numbers)
+        self.play(FadeIn(heat.row_cells(i), heat.row_labels[i]), *moves, run_time=0.5)
+
+    def how_even(self) -> None:
+        most, least = self.weights.argmax(), self.weights.argmin()
+        share = constant(1) / self.training.size("memory", 0)
+        even = all(abs(w.exact / share.exact - 1) <= 0.2 for w in self.weights.scalars())
+        facts = {
+            "query": self.targets[most[0]],
+            "key": self.sources[most[1]],
+            "most": Say(self.weights[most], 3),
+            "least": Say(self.weights[least], 3),
+            "share": Say(share, 3),
+        }
+        cells = [VGroup(self.heat.cell(*place)) for place in (most, least)]
+        marks = VGroup(*(outline(cell, stroke=4) for cell in cells))
+        told = [self.map.arrow_of(*place) for place in (most, least)]
+        rest = [arrow for fan in self.map.fans for arrow in fan if arrow not in told]
+        with self.beat("even", facts, variant="" if even else "uneven"):
+            self.play(*(each.animate.fade_to(0.3) for each in rest), run_time=0.5)
+            self.play(Create(marks[1]), run_time=0.6)
+            self.play(Create(marks[0]), run_time=0.6)
+        self.old.add(marks)
+
+    def mix_values(self) -> None:
+        i, heat = self.asking, self.heat
+        heads = [self.label(key) for key in ("weight", "value", "product")]
+        self.mix = mix = WeightedSum(self.weights[i], self.v, self.mixed[i], self.sources, heads)
+        asking = Phrase(self.text("row_of"), self.pair, size=theme.HEADING, bold=True)
+        asking.place([mix.KEY, mix.heads[0].midline, 0], LEFT)
+        moves = [ReplacementTransform(heat.number(i, j), w) for j, w in enumerate(mix.weights)]
+        gone = [heat.cells, heat.row_labels, heat.column_labels]
+        gone += [heat.row_numbers(n) for n in range(len(self.targets)) if n != i]
+        with self.beat("values", self.pair | self.count):
+            self.play(FadeOut(self.old, *gone), run_time=0.3)
+            self.play(*moves, FadeIn(mix.keys, mix.heads[0], asking), run_time=0.7)
+            self.play(FadeIn(mix.signs, mix.values, mix.heads[1]), run_time=0.5)
+            self.play(FadeIn(mix.heads[2]), mix.multiply(), run_time=1.8)
+            self.play(FadeIn(mix.rule), run_time=0.3)
+            self.play(*mix.add_up(), run_time=0.7)
+        self.old = VGroup(mix.all_but_sums(), asking)
+
+    # -- the rest of the layer, for one token --------------------------------------------------
+
+    def stage(self, n: int) -> Stages:
+        names = [
+            self.text(key) for key in ("stage_attention", "stage_norm", "stage_ffn", "stage_norm")
+        ]
+        return Stages(names, n, theme.TRAINING)
+
+    def strip(self, name: str, key: str, line: int, **options: object) -> Strip:
+        """The asking token's row of a value of decoder layer 2."""
+        values = self.training[f"decoder.1.{name}"][self.asking]
+        return Strip(values, self.label(key, size=theme.BODY, color=theme.INK), line, **options)
+
+    def output(self) -> None:
+        joined = self.strip("cross_attn.concat", "joined", 1)
+        self.change = self.strip("cross_attn.output", "out", 2)
+        self.stages = self.stage(0)
+        token = Token(self.targets[self.asking], color=theme.TRAINING, filled=True)
+        token.move_to([theme.LEFT_EDGE + token.width / 2, Strip.y(0), 0])
+        cells, numbers, d_v = joined.grid.cells, joined.numbers, self.v.shape[1]
+        heads = VGroup()
+        for n in range(len(cells) // d_v):
+            half = VGroup(*cells[n * d_v : (n + 1) * d_v])
+            name = self.label("head_n", {"n": Say(constant(n + 1), 0)})
+            heads.add(name.place([half.get_x(), half.get_top()[1] + 0.27, 0]))
+        moves = [ReplacementTransform(a, b) for a, b in zip(self.mix.sums, numbers, strict=False)]
+        with self.beat("output"):
+            self.play(FadeOut(self.old), FadeIn(self.stages), run_time=0.4)
+            self.play(*moves, FadeIn(joined.caption, cells[:d_v], heads[0], token), run_time=0.6)
+            rest = VGroup(cells[d_v:], numbers[d_v:], heads[1:])
+            self.play(FadeIn(rest, shift=0.2 * LEFT), run_time=0.5)
+            self.play(FadeIn(self.change, shift=0.2 * DOWN), run_time=0.6)
+        self.old = VGroup(joined.caption, cells, numbers, heads, token)
+
+    def next_stage(self, n: int) -> None:
+        """Light the next box, and clear what the last one needed."""
+        old, self.stages = self.stages, self.stage(n)
+        self.play(FadeOut(old, self.old), FadeIn(self.stages), run_time=theme.FADE)
+
+    def add_and_norm(self) -> None:
+        x = self.strip("norm1.output", "before", 0)
+        with self.beat("norm", self.pair):
+            self.next_stage(1)
+            self.play(self.change.animate.go_to(1), FadeIn(x), run_time=0.6)
+            self.normed = self.sum_and_norm(x, self.change, "add2", "norm2")
+
+    def sum_and_norm(self, x: Strip, change: Strip, add: str, norm: str) -> Strip:
+        """Add two strips, and normalise."""
+        places = {name: self.training[f"decoder.1.{norm}.{name}"] for name in ("mean", "variance")}
+        facts = {name: Say(values[self.asking], 4) for name, values in places.items()}
+        notes = [self.label(name, facts) for name in facts]
+        total = self.strip(add, "total", 2)
+        block = AddAndNorm(x, change, total, self.strip(f"{norm}.output", "normed", 3), notes)
+        self.play(*block.write(), run_time=0.3)
+        self.play(*block.add_up(), run_time=0.7)
+        self.play(FadeIn(block.notes), run_time=0.3)
+        self.play(*block.normalise(), run_time=0.7)
+        self.regroup(block)
+        self.old = block.all_but_normed()
+        return block.normed
+
+    def regroup(self, *whole: Mobject) -> None:
+        """Put what came in pieces back together; nothing changes on screen."""
+        for mobject in whole:
+            self.remove(*mobject.get_family())
+        self.add(*whole)
+
+    def feed_forward(self) -> None:
+        wide = {"cell": 1.2, "size": theme.BODY, "decimals": 3}
+        hidden = self.strip("ffn.hidden", "hidden", 1, **wide)
+        active = self.strip("ffn.activated", "activated", 2, bare_zeros=True, **wide)
+        dead = [n for n, number in enumerate(active.numbers) if number.scalar.exact == 0]
+        marks = VGroup(*(outline(VGroup(active.grid.cells[n]), color=theme.MUTED) for n in dead))
+        back = self.strip("ffn.output", "back", 3)
+        sizes = {
+            name: self.training.size(f"decoder.1.ffn.{name}", 1) for name in ("hidden", "output")
+        }
+        with self.beat("ffn", {name: Say(size, 0) for name, size in sizes.items()}):
+            self.next_stage(2)
+            self.play(self.normed.animate.go_to(0), run_time=0.6)
+            self.play(FadeIn(hidden, shift=0.2 * DOWN), run_time=0.7)
+            self.play(*active.born_of(hidden), run_time=0.8)
+            if dead:
+                drawn = (Create(mark) for mark in marks)
+                self.play(LaggedStart(*drawn, lag_ratio=0.15), run_time=0.7)
+            self.play(FadeIn(back, shift=0.2 * DOWN), run_time=0.7)
+            self.regroup(active)
+        self.old, self.change = VGroup(hidden, active, marks), back
+
+    def add_and_norm_again(self) -> None:
+        with self.beat("norm_again"):
+            self.next_stage(3)
+            self.play(self.change.animate.go_to(1), run_time=0.6)
+            last = self.sum_and_norm(self.normed, self.change, "add3", "norm3")
+            self.play(Create(last.grid.frame(color=theme.TRAINING)), run_time=0.4)
+
+    def takeaway(self) -> None:
+        i = self.asking
+        (best,) = self.weights[i].argmax()
+        facts = {
+            "query": self.targets[i],
+            "key": self.sources[best],
+            "weight": Say(self.weights[i, best], 3),
+        }
+        with self.beat("takeaway", facts):
+            pass
+        self.leave()
