@@ -1,0 +1,125 @@
+"""A vector times rows of weights: what is multiplied stands in one column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from manim import ManimColor, VGroup
+
+from .. import theme
+from ..rounding import as_decimal, rounds_to
+from ..values import Scalar
+from .equation import PLUS, TIMES, Equation, Term
+from .grid import GAP
+from .phrase import Number, Phrase, row
+from .shapes import arrow
+from .vector import Cell, Vector, signed
+
+
+class Projection(VGroup):
+    """A vector, rows of weights under it, and one result to the right of each row.
+
+    ``left`` and ``top`` are the vector's left edge and middle; ``decimals`` those of the vector,
+    the weights and the results.
+    """
+
+    def __init__(
+        self,
+        vector: Sequence[Scalar],
+        weights: Sequence[Sequence[Scalar]],
+        results: Sequence[Scalar],
+        *,
+        left: float,
+        top: float,
+        cell: Cell,
+        result: tuple[float, float],
+        decimals: tuple[int, int, int] = (4, 2, 4),
+        size: float = theme.HEADING,
+        color: ManimColor = theme.MUTED,
+        apart: float = 0.35,
+    ) -> None:
+        super().__init__()
+        height, (result_left, result_width) = cell[1], result
+        self.input = Vector(vector, decimals=decimals[0], cell=cell, size=size).at(left, top)
+        fill, first = signed(*weights), top - height - apart
+        self.rows, self.arrows = VGroup(), VGroup()
+        for i, weight in enumerate(weights):
+            line = Vector(weight, decimals=decimals[1], cell=cell, size=size, fill=fill)
+            self.rows.add(line.at(left, first - i * (height + GAP)))
+            end = [result_left, line.cells.get_y(), 0]
+            self.arrows.add(arrow(line.cells.get_right(), end, color=color, buff=0.1))
+        self.results = Vector(
+            results, decimals=decimals[2], cell=(result_width, height), size=size, down=True
+        ).at(result_left, first)
+        self.add(self.input, self.rows, self.arrows, self.results)
+
+
+class DotProduct(VGroup):
+    """Two lines: products written out, then each worked out under it and all of them added.
+
+    The products stand at ``xs``; the second line begins with its sign at ``sign_x`` and ends with
+    the result at ``result_x``, at most ``result_width`` wide.
+    """
+
+    def __init__(
+        self,
+        left: Sequence[Term],
+        right: Sequence[Term],
+        result: Term,
+        *,
+        xs: Sequence[float],
+        ys: tuple[float, float],
+        sign_x: float,
+        result_x: float,
+        result_width: float,
+        decimals: int = 4,
+        size: float = theme.BODY,
+    ) -> None:
+        super().__init__()
+        pitch = xs[1] - xs[0]
+        self.products, terms = VGroup(), []
+        for a, b in zip(left, right, strict=True):
+            self.products.add(_product(a, b, size))
+            terms += [PLUS, Term(a.scalar * b.scalar, decimals)]
+        self._align(xs, ys[0], pitch - 0.42)
+        total = Equation(terms[1:], result, size=size)
+        self.worked = VGroup(
+            *(term.place([x, ys[1], 0]) for term, x in zip(total.terms[::2], xs, strict=True))
+        )
+        self.signs = VGroup(*(self._pluses(xs, y, size) for y in ys))
+        self.equal = Phrase(self._equal(), size=size, color=theme.MUTED)
+        self.equal.place([sign_x, ys[1], 0])
+        self.sign = total.sign.place([xs[-1] + pitch / 2, ys[1], 0])
+        self.result = total.result
+        if self.result.width > result_width:
+            self.result.scale(result_width / self.result.width)
+        self.result.place([result_x, ys[1], 0])
+        self.add(self.products, self.signs, self.equal, self.worked, self.sign, self.result)
+
+    def _align(self, xs: Sequence[float], y: float, room: float) -> None:
+        """The products at their places, all of one size, in which the widest fits."""
+        widest = max(product.width for product in self.products)
+        for product, x in zip(self.products, xs, strict=True):
+            if widest > room:
+                product.scale(max(room / widest, theme.SMALLEST / product[0].size))
+            product.shift([x - product.get_x(), y - product[0].midline, 0])
+
+    def _pluses(self, xs: Sequence[float], y: float, size: float) -> VGroup:
+        between = [(a + b) / 2 for a, b in pairwise(xs)]
+        return VGroup(
+            *(Phrase(PLUS, size=size, color=theme.MUTED).place([x, y, 0]) for x in between)
+        )
+
+    def _equal(self) -> str:
+        """``=`` where every product, from its shown digits, rounds to what stands under it."""
+        for (a, _, b), number in zip(self.products, self.worked, strict=True):
+            if not rounds_to(as_decimal(a.text) * as_decimal(b.text), number.text):
+                return "≈"
+        return "="
+
+
+def _product(a: Term, b: Term, size: float) -> VGroup:
+    one = Number(a.scalar, a.decimals, size=size, color=a.color)
+    two = Number(b.scalar, b.decimals, size=size, color=b.color, bracket=True)
+    return row(one, Phrase(TIMES, size=size, color=theme.MUTED), two, gap=0.1)
