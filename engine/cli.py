@@ -60,7 +60,8 @@ def _open_output() -> None:
 
 
 def _fail(error: LectureError) -> int:
-    print(f"error: {error}", file=sys.stderr)
+    if sys.stderr is not None:  # else `print` would use standard output
+        print(f"error: {error}", file=sys.stderr)
     return 2
 
 

@@ -108,6 +108,18 @@ def test_broken_pipe_is_quiet(command: str, run: Run) -> None:
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_closed_streams(
+    closed: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(f"sys.{closed}", None)
+        assert main(["trace", "--source", "猫"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == ("error: standard output: expected open, found closed\n") * (closed == "stdout")
+
+
 def test_interrupt_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
