@@ -20,7 +20,6 @@ from manim import (
     LaggedStart,
     Mobject,
     ReplacementTransform,
-    TransformFromCopy,
     VGroup,
 )
 
@@ -28,26 +27,22 @@ from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
     GAP,
-    OVER,
-    PLUS,
-    TIMES,
     AddAndNorm,
     AttentionArrows,
-    Block,
-    Equation,
+    Bridge,
     Grid,
-    Number,
     Phrase,
     Say,
+    ScoreLines,
     SoftmaxTable,
     Stages,
     Strip,
-    Term,
     Token,
     WeightedSum,
     arrow,
     born_each,
     outline,
+    projections,
     token_column,
 )
 from scenes.values import constant
@@ -72,6 +67,8 @@ class CrossAttention(LectureScene):
     )
     color = theme.TRAINING
     lit = ("Dec 2",)
+    #: first word and distance of words, of the arrows and of the matrix beside them
+    top, pitch = 1.15, 0.89
 
     def construct(self) -> None:
         self.read_trace()
@@ -110,32 +107,12 @@ class CrossAttention(LectureScene):
             pass
 
     def bridge(self) -> None:
-        decoder, d_tokens = self.station(-4.75, "Decoder", self.targets, theme.TRAINING)
-        memory, m_tokens = self.station(4.75, "Memory", self.sources, theme.ENCODER)
-        middle = Block((-1.75, 1.05), (1.75, -0.75), color=theme.WEIGHT)
-        middle.write(Phrase("Cross-attention", size=theme.HEADING, bold=True))
-        flows = VGroup(
-            self.flow("Q", -3.1, -1.85, 0.15, theme.QUERY),
-            self.flow("K", 3.1, 1.85, 0.5, theme.KEY),
-            self.flow("V", 3.1, 1.85, -0.35, theme.VALUE),
-        )
+        self.old = bridge = Bridge(self.targets, self.sources)
         with self.beat("bridge"):
-            self.play(self.answer(), FadeIn(decoder, d_tokens), run_time=theme.MOVE)
-            self.play(FadeIn(memory, m_tokens), run_time=0.6)
-            self.play(FadeIn(middle, flows[0], shift=0.15 * RIGHT), run_time=0.6)
-            self.play(FadeIn(flows[1:], shift=0.15 * LEFT), run_time=0.6)
-        self.old = VGroup(decoder, d_tokens, memory, m_tokens, middle, flows)
-
-    def station(self, x: float, name: str, words: object, color: object) -> tuple[Block, VGroup]:
-        """A panel at one end of the bridge with its words in it."""
-        block = Block((x - 1.6, 2.3), (x + 1.6, -1.95), color=color)
-        block.write(Phrase(name, size=theme.HEADING, color=color, bold=True), up=1.72)
-        return block, token_column(words, x, 0.95, 0.78, color)
-
-    def flow(self, name: str, start: float, end: float, y: float, color: object) -> VGroup:
-        label = Phrase(name, size=30, color=color, bold=True)
-        label.place([(start + end) / 2, y + 0.32, 0])
-        return VGroup(arrow([start, y, 0], [end, y, 0], color=color, width=5, tip=0.22), label)
+            self.play(self.answer(), FadeIn(bridge.decoder), run_time=theme.MOVE)
+            self.play(FadeIn(bridge.memory), run_time=0.6)
+            self.play(FadeIn(bridge.middle, bridge.query, shift=0.15 * RIGHT), run_time=0.6)
+            self.play(FadeIn(bridge.key, bridge.value, shift=0.15 * LEFT), run_time=0.6)
 
     def queries(self) -> None:
         inputs = Grid.signed(
@@ -153,7 +130,7 @@ class CrossAttention(LectureScene):
             self.over(inputs, "decoder_rows", theme.TRAINING),
             self.over(queries, "queries", theme.QUERY),
         )
-        times = self.times(["× WQ"], inputs, queries, [theme.QUERY])
+        times = projections(inputs, queries, ("× WQ", theme.QUERY))
         i = self.asking
         marks = VGroup(
             inputs.frame(inputs.row_cells(i)),
@@ -170,16 +147,6 @@ class CrossAttention(LectureScene):
         """A heading above a matrix."""
         heading = self.label(key, size=theme.HEADING, color=color)
         return heading.place(grid.cells.get_top() + 0.42 * UP)
-
-    def times(self, names: object, left: Grid, right: Grid, colors: object) -> VGroup:
-        """An arrow from one matrix to the next, with the projections along it."""
-        start, end = left.cells.get_right()[0] + 0.2, right.cells.get_left()[0] - 0.2
-        y = left.cells.get_y()
-        made = VGroup(arrow([start, y, 0], [end, y, 0], width=4, tip=0.2))
-        for n, (name, color) in enumerate(zip(names, colors, strict=True)):
-            label = Phrase(name, size=theme.BODY, color=color, bold=True)
-            made.add(label.place([(start + end) / 2 - 0.08, y + (0.34, -0.34)[n], 0]))
-        return made
 
     def keys_and_values(self) -> None:
         options = {"cell": (1.28, 0.7), "size": theme.BODY}
@@ -201,7 +168,7 @@ class CrossAttention(LectureScene):
             self.over(keys, "keys", theme.KEY),
             self.over(values, "values", theme.VALUE),
         )
-        times = self.times(["× WK", "× WV"], memory, keys, [theme.KEY, theme.VALUE])
+        times = projections(memory, keys, ("× WK", theme.KEY), ("× WV", theme.VALUE))
         with self.beat("memory"):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(memory, heads[0]), run_time=0.6)
@@ -225,55 +192,23 @@ class CrossAttention(LectureScene):
         head = self.over(query, "query_of", theme.QUERY)
         end = keys.row_labels[j].get_left() + 0.15 * LEFT
         link = arrow(query.get_right() + 0.15 * RIGHT, end, color=theme.WEIGHT)
-        self.sum, self.scaled = self.equations(i, j)
-        names = VGroup(
-            Phrase(self.text("dot"), self.pair).place([-6.3, self.sum.midline, 0], LEFT),
-            Phrase(self.text("score")).place([-6.3, self.scaled.midline, 0], LEFT),
+        names = [Phrase(self.text("dot"), self.pair), Phrase(self.text("score"))]
+        self.lines = lines = ScoreLines(
+            self.q[i], self.k[j], self.dots[i, j], self.scores[i, j], self.d_k, names
         )
         with self.beat("score", self.pair | {"d_k": Say(self.d_k, 0)}):
             self.play(FadeOut(self.old), run_time=0.3)
-            self.play(
-                VGroup(keys.body(), self.k_head).animate.shift(shift),
-                FadeIn(keys.row_labels, query, asking, head),
-                run_time=0.7,
-            )
+            moved = VGroup(keys.body(), self.k_head).animate.shift(shift)
+            self.play(moved, FadeIn(query, asking, head), run_time=0.7)
             mark = outline(keys.row_cells(j), color=theme.KEY, stroke=4)
-            self.play(Create(mark), Create(link), FadeIn(names[0]), run_time=0.5)
+            self.play(FadeIn(keys.row_labels, names[0]), Create(mark), Create(link), run_time=0.5)
             for d in range(self.q.shape[1]):
-                self.fly_product(d, query.number(0, d), keys.number(j, d))
-            self.play(FadeIn(self.sum.right_side(), shift=0.2 * LEFT), run_time=0.3)
-            self.play(
-                FadeIn(names[1], *self.scaled.terms[1:]),
-                TransformFromCopy(self.sum.result, self.scaled.terms[0]),
-                run_time=0.6,
-            )
-            self.play(FadeIn(self.scaled.right_side(), shift=0.2 * LEFT), run_time=0.3)
-        self.old = VGroup(query, asking, head, link, mark)
+                self.play(*lines.product(d, query.number(0, d), keys.number(j, d)), run_time=0.7)
+            self.play(lines.total(), run_time=0.3)
+            self.play(*lines.scaling(), run_time=0.6)
+            self.play(lines.result(), run_time=0.3)
+        self.old = VGroup(query, asking, head, link, mark, lines.all_but_result())
         self.old.add(keys.body(), keys.row_labels, self.k_head)
-        self.old.add(names, self.sum, *self.scaled.terms, self.scaled.sign)
-
-    def equations(self, i: int, j: int) -> tuple[Equation, Equation]:
-        """The dot product term by term, and the score."""
-        terms: list[Term | str] = []
-        for d in range(self.q.shape[1]):
-            terms += [PLUS] if d else []
-            terms += [Term(self.q[i, d], 4, theme.QUERY), TIMES, Term(self.k[j, d], 4, theme.KEY)]
-        dot = Equation(terms, Term(self.dots[i, j], 4, bold=True), size=28, width=9.4)
-        scale = [Term(self.dots[i, j], 4), OVER, Term(self.d_k, 0, theme.MUTED, root=True)]
-        score = Equation(scale, Term(self.scores[i, j], 4, theme.WEIGHT, bold=True), size=28)
-        left = -6.3 + max(Phrase(self.text(key), self.pair).width for key in ("dot", "score")) + 0.4
-        return dot.place([left, -1.3]), score.place([left, -2.02])
-
-    def fly_product(self, d: int, query: Number, key: Number) -> None:
-        """One product of the dot product: its factors come from their vectors."""
-        piece = self.sum.terms[4 * d : 4 * d + 3]
-        before = [self.sum.terms[4 * d - 1]] if d else []
-        self.play(
-            *(FadeIn(sign) for sign in [*before, piece[1]]),
-            TransformFromCopy(query, piece[0]),
-            TransformFromCopy(key, piece[2]),
-            run_time=0.7,
-        )
 
     def softmax(self) -> None:
         i, j = self.asking, self.asked
@@ -289,7 +224,7 @@ class CrossAttention(LectureScene):
         with self.beat("softmax", self.pair | self.count | {"row_sum": total}):
             self.play(
                 FadeOut(self.old),
-                ReplacementTransform(self.scaled.result, table.scores[j]),
+                ReplacementTransform(self.lines.score.result, table.scores[j]),
                 run_time=0.6,
             )
             self.play(FadeIn(table.keys, asking, table.heads[0], *others), run_time=0.5)
@@ -300,20 +235,10 @@ class CrossAttention(LectureScene):
     # -- all rows ------------------------------------------------------------------------------
 
     def all_arrows(self) -> None:
-        top, pitch = 1.15, 0.89
-        asking = token_column(self.targets, -5.6, top, pitch, theme.TRAINING)
-        asked = token_column(self.sources, -1.2, top, pitch, theme.ENCODER)
+        asking = token_column(self.targets, -5.6, self.top, self.pitch, theme.TRAINING)
+        asked = token_column(self.sources, -1.2, self.top, self.pitch, theme.ENCODER)
         self.map = AttentionArrows(self.weights, asking, asked)
-        self.heat = heat = Grid.heat(
-            self.weights,
-            rows=self.targets,
-            columns=self.sources,
-            cell=(0.98, pitch - GAP),
-            row_color=theme.QUERY,
-            column_color=theme.KEY,
-            label_size=theme.HEADING,
-        )
-        heat.shift([4.5, top - 1.5 * pitch, 0] - heat.cells.get_center())
+        self.heat = heat = self.heat_map()
         self.mark = outline(asking[0], buff=0.07)
         heads = VGroup(
             self.label("target").place([asking.get_x(), 1.87, 0]),
@@ -330,15 +255,31 @@ class CrossAttention(LectureScene):
                 self.one_row(i)
             brighten = [fan.animate.fade_to(1) for fan in self.map.fans[:-1]]
             self.play(FadeOut(self.mark, self.map.beside[-1]), *brighten, run_time=0.4)
+        self.map_heads = heads
         self.old = VGroup(self.map, heads)
+
+    def heat_map(self) -> Grid:
+        """The matrix of weights, its rows level with the words of the arrows."""
+        heat = Grid.heat(
+            self.weights,
+            rows=self.targets,
+            columns=self.sources,
+            cell=(0.98, self.pitch - GAP),
+            row_color=theme.QUERY,
+            column_color=theme.KEY,
+            label_size=theme.HEADING,
+        )
+        return heat.shift([4.42, self.top - 1.5 * self.pitch, 0] - heat.cells.get_center())
 
     def one_row(self, i: int) -> None:
         """The arrows of a row grow, and its weights go to the matrix."""
         heat, fans, numbers = self.heat, self.map.fans, self.map.beside[i]
         first = [fans[i].grow()]
         if i:
-            first += [self.mark.animate.move_to(self.map.asking[i]), FadeIn(numbers)]
-            first += [fans[i - 1].animate.fade_to(0.3), FadeOut(self.map.beside[i - 1])]
+            first += [self.mark.animate.move_to(self.map.asking[i])]
+            first += [fans[i - 1].animate.fade_to(0.3)]
+            gone = FadeOut(self.map.beside[i - 1])
+            first.append(LaggedStart(gone, FadeIn(numbers), lag_ratio=0.7))
         self.play(*first, run_time=0.6)
         moves = born_each(heat.row_numbers(i), numbers)
         self.play(FadeIn(heat.row_cells(i), heat.row_labels[i]), *moves, run_time=0.5)
@@ -475,8 +416,9 @@ class CrossAttention(LectureScene):
         with self.beat("norm_again"):
             self.next_stage(3)
             self.play(self.change.animate.go_to(1), run_time=0.6)
-            last = self.sum_and_norm(self.normed, self.change, "add3", "norm3")
-            self.play(Create(last.grid.frame(color=theme.TRAINING)), run_time=0.4)
+            self.normed = self.sum_and_norm(self.normed, self.change, "add3", "norm3")
+            self.final = self.normed.grid.frame(color=theme.TRAINING)
+            self.play(Create(self.final), run_time=0.4)
 
     def takeaway(self) -> None:
         i = self.asking
@@ -486,6 +428,12 @@ class CrossAttention(LectureScene):
             "key": self.sources[best],
             "weight": Say(self.weights[i, best], 3),
         }
+        heat = self.heat_map()
+        mark = outline(VGroup(heat.cell(i, best)), stroke=4)
+        for n, fan in enumerate(self.map.fans):
+            fan.fade_to(1 if n == i else 0.3)
         with self.beat("takeaway", facts):
-            pass
+            self.play(FadeOut(self.old, self.normed, self.stages, self.final), run_time=theme.FADE)
+            self.play(FadeIn(self.map, self.map_heads, heat), run_time=0.6)
+            self.play(Create(mark), run_time=0.5)
         self.leave()

@@ -1,6 +1,7 @@
 """The visual vocabulary: what scenes are made of."""
 
 from .attention import AttentionArrows, Fan, WeightArrow, token_column
+from .bridge import Bridge, projections
 from .equation import OVER, PLUS, TIMES, Equation, Root, Term
 from .flow import Block, Mask, Wire, cross, shape_of
 from .formula import formula
@@ -15,6 +16,7 @@ from .phrase import Facts, Glyphs, Number, Phrase, Quoted, Say, fill, row
 from .plot import Plot
 from .projection import DotProduct, Projection
 from .rail import Rail
+from .score import ScoreLines
 from .shapes import Bars, Token, arrow, hatch, token_row
 from .softmax import SoftmaxTable, row_sums
 from .strips import AddAndNorm, Stages, Strip
@@ -33,6 +35,7 @@ __all__ = [
     "Badge",
     "Bars",
     "Block",
+    "Bridge",
     "DotProduct",
     "Equation",
     "Facts",
@@ -55,6 +58,7 @@ __all__ = [
     "Rail",
     "Root",
     "Say",
+    "ScoreLines",
     "SoftmaxTable",
     "Stages",
     "Strip",
@@ -76,6 +80,7 @@ __all__ = [
     "formula",
     "hatch",
     "outline",
+    "projections",
     "row",
     "row_sums",
     "shape_of",

@@ -1,0 +1,69 @@
+"""One attention score worked out: a dot product term by term, and its scaling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from manim import LEFT, Animation, FadeIn, Mobject, VGroup
+
+from .. import theme
+from ..values import Scalar, Values
+from .equation import OVER, PLUS, TIMES, Equation, Term
+from .motion import fly
+from .phrase import Phrase
+
+
+class ScoreLines(VGroup):
+    """Two lines, each with its name: ``q · k`` = dot, and dot ÷ √d_k = score.
+
+    ``query`` and ``key`` are the two vectors of the trace, ``names`` what stands before the lines
+    and ``ys`` where these stand.
+    """
+
+    def __init__(
+        self,
+        query: Values,
+        key: Values,
+        dot: Scalar,
+        score: Scalar,
+        d_k: Scalar,
+        names: Sequence[Phrase],
+        *,
+        left: float = -6.3,
+        ys: tuple[float, float] = (-1.3, -2.02),
+        width: float = 9.4,
+    ) -> None:
+        terms: list[Term | str] = []
+        for d, (a, b) in enumerate(zip(query, key, strict=True)):
+            terms += [PLUS] if d else []
+            terms += [Term(a, 4, theme.QUERY), TIMES, Term(b, 4, theme.KEY)]
+        self.dot = Equation(terms, Term(dot, 4, bold=True), size=28, width=width)
+        scale = [Term(dot, 4), OVER, Term(d_k, 0, theme.MUTED, root=True)]
+        self.score = Equation(scale, Term(score, 4, theme.WEIGHT, bold=True), size=28)
+        start = left + max(name.width for name in names) + 0.4
+        for name, line, y in zip(names, (self.dot, self.score), ys, strict=True):
+            name.place([left, y, 0], LEFT)
+            line.place([start, y])
+        self.names = VGroup(*names)
+        super().__init__(self.names, self.dot, self.score)
+
+    def product(self, d: int, query: Mobject, key: Mobject) -> list[Animation]:
+        """The d-th product: its factors come from their vectors."""
+        one, times, two = self.dot.terms[4 * d : 4 * d + 3]
+        signs = [self.dot.terms[4 * d - 1], times] if d else [times]
+        return [*(FadeIn(sign) for sign in signs), fly(query, one), fly(key, two)]
+
+    def total(self) -> Animation:
+        return FadeIn(self.dot.right_side(), shift=0.2 * LEFT)
+
+    def scaling(self) -> list[Animation]:
+        """The second line without its result: the dot product comes down."""
+        rest = self.score.terms[1:]
+        return [FadeIn(self.names[1], *rest), fly(self.dot.result, self.score.terms[0])]
+
+    def result(self) -> Animation:
+        return FadeIn(self.score.right_side(), shift=0.2 * LEFT)
+
+    def all_but_result(self) -> VGroup:
+        """What leaves when the score moves on."""
+        return VGroup(self.names, self.dot, *self.score.terms, self.score.sign)
