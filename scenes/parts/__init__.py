@@ -14,8 +14,7 @@ from .mixing import WeightedSum
 from .motion import born_each, born_of, fly
 from .phrase import Facts, Glyphs, Number, Phrase, Quoted, Say, fill, row
 from .plot import Plot
-from .projection import DotProduct, Projection
-from .rail import Rail
+from .projection import Connections, DotProduct, Projection
 from .score import ScoreLines
 from .shapes import Bars, Token, arrow, hatch, token_row
 from .softmax import SoftmaxTable, row_sums
@@ -35,6 +34,7 @@ __all__ = [
     "Badge",
     "Bars",
     "Block",
+    "Connections",
     "Bridge",
     "DotProduct",
     "Equation",
@@ -55,7 +55,6 @@ __all__ = [
     "Plot",
     "Projection",
     "Quoted",
-    "Rail",
     "Root",
     "Say",
     "ScoreLines",

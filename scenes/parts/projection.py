@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from manim import ManimColor, VGroup
+from manim import LEFT, RIGHT, Line, ManimColor, VGroup
 
 from .. import theme
 from ..rounding import as_decimal, rounds_to
@@ -123,3 +123,25 @@ def _product(a: Term, b: Term, size: float) -> VGroup:
     one = Number(a.scalar, a.decimals, size=size, color=a.color)
     two = Number(b.scalar, b.decimals, size=size, color=b.color, bracket=True)
     return row(one, Phrase(TIMES, size=size, color=theme.MUTED), two, gap=0.1)
+
+
+class Connections(VGroup):
+    """A line from each cell of one column to each of the next: blue for weights below zero,
+    orange above, the stronger the larger. A cell that is exactly zero sends none.
+
+    ``weights`` has a row for each cell of ``goal``; ``lines[i]`` are those that end in its cell.
+    """
+
+    def __init__(self, start: Vector, goal: Vector, weights: Sequence[Sequence[Scalar]]) -> None:
+        largest = max(abs(weight.exact) for row_ in weights for weight in row_) or 1.0
+        super().__init__()
+        for cell, row_ in zip(goal.cells, weights, strict=True):
+            lines = VGroup()
+            for source, scalar, weight in zip(start.cells, start.scalars, row_, strict=True):
+                share = abs(weight.exact) / largest
+                if scalar.exact == 0 or share == 0:
+                    continue
+                line = Line(source.get_right() + 0.06 * RIGHT, cell.get_left() + 0.06 * LEFT)
+                color = theme.POSITIVE if weight.exact > 0 else theme.NEGATIVE
+                lines.add(line.set_stroke(color, width=0.8 + 3 * share, opacity=0.2 + 0.6 * share))
+            self.add(lines)

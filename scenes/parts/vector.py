@@ -27,6 +27,7 @@ class Vector(VGroup):
 
     Unlike a :class:`Grid` it takes any scalars, computed ones too. A number that would not fit
     its cell gets smaller, down to the smallest size, and then fewer decimals: all cells alike.
+    ``bare_zeros`` shows every exact zero without decimals.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Vector(VGroup):
         fill: Fill | None = None,
         down: bool = False,
         gap: float = GAP,
+        bare_zeros: bool = False,
     ) -> None:
         super().__init__()
         self.scalars = list(scalars)
@@ -50,13 +52,19 @@ class Vector(VGroup):
             color = self.fill_of(scalar.exact)
             box = Rectangle(width=cell[0], height=cell[1], stroke_width=0, fill_color=color)
             self.cells.add(box.set_fill(opacity=1).move_to(i * step))
-            number = Number(scalar, self.decimals, size=self.size, color=theme.ink_on(color))
+            places = 0 if bare_zeros and scalar.exact == 0 else self.decimals
+            number = Number(scalar, places, size=self.size, color=theme.ink_on(color))
             self.numbers.add(number.place(i * step).set_z_index(1))
         if down:
-            right = self.numbers.width / 2
-            for number in self.numbers:
-                number.shift((right - number.get_right()[0]) * RIGHT)
+            self._align()
         self.add(self.cells, self.numbers)
+
+    def _align(self) -> None:
+        """Decimal points one below the other; what has lost its decimals stays in the middle."""
+        column = [number for number in self.numbers if number.decimals == self.decimals]
+        right = max((number.width for number in column), default=0.0) / 2
+        for number in column:
+            number.shift((right - number.get_right()[0]) * RIGHT)
 
     def _fitting(self, decimals: int, size: float, room: float) -> tuple[int, float]:
         while True:
