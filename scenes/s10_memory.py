@@ -1,0 +1,420 @@
+"""Scene 10, steps 39-51: what a second encoder layer changes, and the memory that comes out.
+
+Claims: layer 2 has the same sub-layers and weights of its own; how evenly each layer spreads a
+row of attention, by its entropy, is computed for every row and head; the last layer's output is
+the memory from which the decoder's cross-attention makes its keys and values.
+Reads of the training pass: ``encoder.0.norm2.output``, ``encoder.0.self_attn.weights``,
+``encoder.1`` (self_attn.weights, self_attn.output, norm1.output, ffn.output, norm2.output),
+``memory``, and ``decoder.1.cross_attn.k`` and ``.v``.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from manim import (
+    DOWN,
+    LEFT,
+    RIGHT,
+    Create,
+    FadeIn,
+    FadeOut,
+    GrowArrow,
+    GrowFromEdge,
+    LaggedStart,
+    ReplacementTransform,
+    TransformFromCopy,
+    VGroup,
+)
+
+from scenes import theme
+from scenes.base import LectureScene
+from scenes.parts import (
+    Bars,
+    Block,
+    Grid,
+    Number,
+    Phrase,
+    Say,
+    Strip,
+    Wire,
+    arrow,
+    formula,
+    outline,
+    sized,
+)
+from scenes.parts.icons import tick
+from scenes.parts.ruler import Change, Ruler
+from scenes.values import Scalar, Values, compute, constant
+
+
+class Line(Strip):
+    """Five vectors below one another fill the picture."""
+
+    LEFT_OF_CELLS = -3.1
+    TOP, PITCH, HEIGHT = 2.25, 0.98, 0.7
+
+
+class Memory(LectureScene):
+    beats = (
+        ("question", 39),
+        ("layers", 39),
+        ("attention", (40, 42)),
+        ("row", 43),
+        ("even", 43),
+        ("rows", 43),
+        ("vector", (44, 49)),
+        ("memory", 50),
+        ("kept", 51),
+        ("takeaway", 51),
+    )
+    color = theme.ENCODER
+    lit = ("Enc 2",)
+    #: left edges of the two halves of the picture
+    HALVES = (-6.5, 0.5)
+
+    def construct(self) -> None:
+        self.read_trace()
+        self.question()
+        self.same_layers()
+        self.both_maps()
+        self.one_row()
+        self.how_even()
+        self.every_row()
+        self.through_the_layer()
+        self.memory_matrix()
+        self.keys_and_values()
+        self.takeaway()
+
+    def read_trace(self) -> None:
+        run = self.training
+        self.tokens = run.source
+        self.input = run["encoder.0.norm2.output"]
+        self.weights = [run[f"encoder.{layer}.self_attn.weights"] for layer in (0, 1)]
+        self.memory = run["memory"]
+        self.shape = run.size("memory", 0), run.size("memory", 1)
+        self.k, self.v = (run[f"decoder.1.cross_attn.{part}"][0] for part in "kv")
+        self.full = compute("log", self.shape[0])
+        self.asking = 0
+
+    def rows_of(self, head: int, i: int) -> tuple[Values, Values]:
+        """A row of attention in layer 1 and in layer 2."""
+        first, second = (weights[head, i] for weights in self.weights)
+        return first, second
+
+    def entropies(self, head: int, i: int) -> tuple[Scalar, Scalar]:
+        first, second = (compute("entropy", *row) for row in self.rows_of(head, i))
+        return first, second
+
+    # -- beats ---------------------------------------------------------------------------------
+
+    def question(self) -> None:
+        with self.beat("question"):
+            pass
+
+    def same_layers(self) -> None:
+        stacks = VGroup(self.stack("L1", -5.2), self.stack("L2", 5.2))
+        grid = Grid.signed(self.input, rows=self.tokens, cell=(1.35, 0.74), size=28)
+        grid.shift([0.2, 0, 0] - grid.cells.get_center())
+        heading = self.label("first_output", size=theme.HEADING, color=theme.INK)
+        heading.place([grid.cells.get_x(), grid.cells.get_top()[1] + 0.42, 0])
+        left, right = grid.get_left()[0], grid.cells.get_right()[0]
+        ways = VGroup(
+            arrow([stacks[0].get_right()[0], 0, 0], [left, 0, 0], buff=0.12, color=self.color),
+            arrow([right, 0, 0], [stacks[1].get_left()[0], 0, 0], buff=0.12, color=self.color),
+        )
+        with self.beat("layers"):
+            self.play(self.answer(), FadeIn(stacks[0]), run_time=theme.MOVE)
+            self.play(GrowArrow(ways[0]), run_time=0.4)
+            self.play(FadeIn(grid, heading, shift=0.2 * RIGHT), run_time=theme.MOVE)
+            self.play(GrowArrow(ways[1]), run_time=0.4)
+            self.play(
+                LaggedStart(
+                    *(
+                        TransformFromCopy(a, b)
+                        for a, b in zip(stacks[0][1:], stacks[1][1:], strict=True)
+                    ),
+                    lag_ratio=0.15,
+                ),
+                FadeIn(stacks[1][0]),
+                run_time=theme.SLOW,
+            )
+        self.old = VGroup(stacks, grid, heading, ways)
+
+    def stack(self, name: str, x: float) -> VGroup:
+        """A layer's name over its sub-layers."""
+        half = 1.3
+        whole = VGroup(
+            Phrase(f"Encoder {name}", size=theme.HEADING, color=self.color, bold=True).place(
+                [x, 2.15, 0]
+            )
+        )
+        for n, part in enumerate(("Self-Attention", "Add & Norm", "FFN", "Add & Norm")):
+            y = 1.25 - 0.83 * n
+            box = Block((x - half, y + 0.31), (x + half, y - 0.31), color=self.color)
+            box.write(Phrase(part, size=theme.BODY))
+            whole.add(box)
+        return whole
+
+    def heat(self, layer: int) -> Grid:
+        grid = Grid.heat(
+            self.weights[layer][0],
+            rows=self.tokens,
+            columns=self.tokens,
+            cell=(1.12, 0.86),
+            row_color=theme.QUERY,
+            column_color=theme.KEY,
+            label_size=theme.HEADING,
+        )
+        return grid.shift([-3.3 + 6.75 * layer, -0.25, 0] - grid.cells.get_center())
+
+    def heading(self, layer: int) -> Phrase:
+        color = self.color if layer else theme.INK
+        made = self.label(f"layer_{layer + 1}", size=theme.HEADING, color=color, bold=True)
+        return made.place([-3.3 + 6.75 * layer, 2.45, 0])
+
+    def both_maps(self) -> None:
+        self.maps = maps = [self.heat(layer) for layer in (0, 1)]
+        self.headings = VGroup(*(self.heading(layer) for layer in (0, 1)))
+        with self.beat("attention"):
+            self.play(FadeOut(self.old), run_time=theme.FADE)
+            self.play(FadeIn(maps[0], self.headings[0]), run_time=theme.MOVE)
+            self.play(
+                FadeIn(maps[1].row_labels, maps[1].column_labels, self.headings[1]), run_time=0.5
+            )
+            for i in range(len(self.tokens)):
+                self.play(
+                    FadeIn(maps[1].row_cells(i), maps[1].row_numbers(i), shift=0.15 * DOWN),
+                    run_time=0.5,
+                )
+
+    def one_row(self) -> None:
+        i, maps = self.asking, self.maps
+        best = [row.argmax()[0] for row in self.rows_of(0, i)]
+        self.charts = [self.chart(layer, best[layer]) for layer in (0, 1)]
+        marks = VGroup(*(grid.frame(grid.row_cells(i)) for grid in maps))
+        facts = {"query": self.tokens[i]}
+        for layer, j in enumerate(best):
+            facts[f"key_{layer + 1}"] = self.tokens[j]
+        with self.beat("row", facts):
+            self.play(Create(marks), run_time=0.6)
+            gone = [*maps, marks]
+            moves = []
+            for grid, chart in zip(maps, self.charts, strict=True):
+                for j, number in enumerate(chart.numbers):
+                    moves.append(ReplacementTransform(grid.number(i, j), number))
+            self.remove(*maps)
+            self.add(*maps)
+            for grid in maps:
+                grid.numbers.remove(*grid.row_numbers(i))
+            self.play(FadeOut(*gone), *moves, run_time=theme.MOVE)
+            self.play(FadeIn(*(chart.labels for chart in self.charts)), run_time=theme.FADE)
+            for chart in self.charts:
+                self.play(
+                    LaggedStart(*(GrowFromEdge(bar, LEFT) for bar in chart.bars), lag_ratio=0.2),
+                    run_time=theme.MOVE,
+                )
+
+    def chart(self, layer: int, best: int) -> Bars:
+        """The row that is asked about, as bars; both layers by the same scale."""
+        i = self.asking
+        largest = max(s.exact for row in self.rows_of(0, i) for s in row)
+        bars = Bars(
+            self.weights[layer][0, i],
+            self.tokens,
+            width=3.6,
+            full=largest,
+            pitch=0.56,
+            size=theme.HEADING,
+            label_size=theme.HEADING,
+            label_color=theme.KEY,
+            strongest=best,
+        )
+        left = self.HALVES[layer] + 0.85
+        return bars.shift([left - bars.bars.get_left()[0], 1.75 - bars.bars[0].get_y(), 0])
+
+    def how_even(self) -> None:
+        first, second = self.entropies(0, self.asking)
+        general = formula(r"H = -a_1 ln a_1 - a_2 ln a_2 - dots.c", size=40, at=(0, -0.62, 0))
+        ruler = Ruler(-3.6, 3.6, -1.55, self.full.exact)
+        ends = ruler.name_ends(
+            Phrase(self.text("peaked"), {"zero": Say(constant(0), 0)}, color=theme.MUTED),
+            Phrase(self.text("even"), {"full": Say(self.full, 3)}, color=theme.MUTED),
+        )
+        marks = [
+            ruler.mark(first, "L1", theme.INK),
+            ruler.mark(second, "L2", self.color, below=True),
+        ]
+        facts = {
+            "query": self.tokens[self.asking],
+            "first": Say(first, 3),
+            "second": Say(second, 3),
+        }
+        more = second.exact > first.exact
+        with self.beat("even", facts, variant="more" if more else "less"):
+            self.play(FadeIn(general), run_time=0.6)
+            self.play(Create(ruler), FadeIn(ends), run_time=theme.MOVE)
+            for mark in marks:
+                self.play(FadeIn(mark, shift=0.15 * DOWN), run_time=0.7)
+        self.old = VGroup(*self.charts, self.headings, general, ruler, ends, *marks)
+
+    def every_row(self) -> None:
+        heads = self.weights[0].shape[0]
+        panels = [self.panel(head) for head in range(heads)]
+        pairs = [self.entropies(head, i) for head in range(heads) for i in range(len(self.tokens))]
+        more = compute("count_greater", *(b for _, b in pairs), *(a for a, _ in pairs))
+        total = self.training.size("encoder.1.self_attn.weights", 0) * self.shape[0]
+        every = more.exact == total.exact
+        facts = {"total": Say(total, 0)} | ({} if every else {"more": Say(more, 0)})
+        with self.beat("rows", facts, variant="all" if every else "some"):
+            self.play(FadeOut(self.old), run_time=theme.FADE)
+            for panel in panels:
+                self.play(FadeIn(panel[0]), run_time=0.5)
+                rows = (FadeIn(row, shift=0.15 * DOWN) for row in panel[1:])
+                self.play(LaggedStart(*rows, lag_ratio=0.35), run_time=1.6)
+        self.old = VGroup(*panels)
+
+    def panel(self, head: int) -> VGroup:
+        """A head: for each token the entropy in both layers, as numbers and on a ruler."""
+        x = self.HALVES[head]
+        places = x + 4.3, x + 5.4
+        name = Phrase(f"Head {head + 1}", size=theme.HEADING, bold=True).place([x, 2.3, 0], LEFT)
+        whole = VGroup(VGroup(name))
+        for at, layer in zip(places, ("L1", "L2"), strict=True):
+            ink = self.color if layer == "L2" else theme.INK
+            head_of = Phrase(layer, color=ink, bold=True).place([at, 2.3, 0], RIGHT)
+            whole[0].add(head_of)
+        for i, token in enumerate(self.tokens):
+            y = 1.4 - 0.95 * i
+            values = self.entropies(head, i)
+            ruler = Ruler(x + 0.6, x + 3.0, y, self.full.exact)
+            row = VGroup(Phrase(token, size=theme.HEADING, color=theme.QUERY, bold=True))
+            row[0].place([x, y, 0], LEFT)
+            row.add(ruler, Change(ruler, *values, self.color))
+            for at, value, ink in zip(places, values, (theme.INK, self.color), strict=True):
+                row.add(Number(value, 3, color=ink).place([at, y, 0], RIGHT))
+            if values[1].exact > values[0].exact:
+                row.add(tick(theme.WEIGHT).move_to([x + 5.75, y, 0]))
+            whole.add(row)
+        return whole
+
+    def through_the_layer(self) -> None:
+        i, run = self.asking, self.training
+        names = ("self_attn.output", "norm1.output", "ffn.output", "norm2.output")
+        values = [self.input[i], *(run[f"encoder.1.{name}"][i] for name in names)]
+        keys = ("strip_input", "strip_attention", "strip_norm", "strip_ffn", "strip_norm")
+        self.strips = strips = [
+            Line(
+                value, self.label(key, {"token": self.tokens[i]}, size=theme.BODY), line, cell=1.85
+            )
+            for line, (value, key) in enumerate(zip(values, keys, strict=True))
+        ]
+        x = strips[0].grid.get_right()[0]
+        around = VGroup()
+        for top in (0, 2):
+            high, low = (strips[n].grid.get_y() for n in (top, top + 2))
+            if top:
+                high -= 0.12
+            else:
+                low += 0.12
+            around.add(Wire([x + 0.1, high], [x + 0.75, high], [x + 0.75, low], [x + 0.1, low]))
+        note = self.label("residual").place([x + 1.0, strips[1].grid.get_y(), 0], LEFT)
+        notes = VGroup(note, note.copy().shift([0, strips[3].grid.get_y() - note.midline, 0]))
+        with self.beat("vector"):
+            self.play(FadeOut(self.old), FadeIn(strips[0]), run_time=theme.MOVE)
+            for line, (one, other) in enumerate(itertools.pairwise(strips)):
+                more = [Create(around[line // 2]), FadeIn(notes[line // 2])] if line % 2 else []
+                self.play(
+                    FadeIn(other.caption),
+                    FadeIn(other.grid, target_position=one.grid),
+                    *more,
+                    run_time=theme.MOVE,
+                )
+            self.play(strips[-1].caption.animate.set_color(self.color), run_time=theme.FADE)
+        self.old = VGroup(*strips[:-1], strips[-1].caption, around, notes)
+
+    def memory_matrix(self) -> None:
+        i, last = self.asking, self.strips[-1].grid
+        grid = Grid.signed(self.memory, rows=self.tokens, cell=(1.7, 0.86), size=30, label_size=30)
+        grid.shift([0, -0.15, 0] - grid.cells.get_center())
+        name = Phrase("Memory", size=30, color=self.color, bold=True)
+        heading = sized(name, self.shape)
+        heading.shift([grid.cells.get_x() - heading.get_x(), 2.25 - name.midline, 0])
+        frame = outline(grid.cells, color=self.color, buff=0.08)
+        others = [n for n in range(len(self.tokens)) if n != i]
+        with self.beat("memory", {"count": Say(self.shape[0], 0)}):
+            self.play(FadeOut(self.old), run_time=theme.FADE)
+            self.play(
+                *(
+                    ReplacementTransform(a, b)
+                    for a, b in zip(last.numbers, grid.row_numbers(i), strict=True)
+                ),
+                ReplacementTransform(last.cells, grid.row_cells(i)),
+                FadeIn(grid.row_labels[i]),
+                run_time=theme.MOVE,
+            )
+            for n in others:
+                self.play(FadeIn(grid.row_all(n), shift=0.15 * DOWN), run_time=0.5)
+            self.play(FadeIn(heading), run_time=theme.FADE)
+            self.play(Create(frame), run_time=0.6)
+        self.memory_frame = frame
+        self.grid, self.memory_name = grid, heading
+
+    def keys_and_values(self) -> None:
+        self.build_lookup()
+        small, old = self.small, self.grid
+        pairs = (
+            *zip(old.numbers, small.numbers, strict=True),
+            *zip(old.cells, small.cells, strict=True),
+            *zip(old.row_labels, small.row_labels, strict=True),
+        )
+        with self.beat("kept"):
+            self.play(
+                *(ReplacementTransform(a, b) for a, b in pairs),
+                ReplacementTransform(self.memory_frame, outline(small.cells, color=self.color)),
+                self.memory_name.animate.shift(self.name_shift),
+                run_time=theme.MOVE,
+            )
+            for grid, name, wire in zip(self.grids, self.grid_names, self.wires, strict=True):
+                self.play(Create(wire), run_time=0.5)
+                self.play(FadeIn(grid, name, shift=0.2 * RIGHT), run_time=theme.MOVE)
+            self.play(*(GrowArrow(way) for way in self.ways), run_time=0.5)
+            self.play(FadeIn(self.decoder), run_time=0.5)
+
+    def build_lookup(self) -> None:
+        """The memory at the left, K and V made from it, the cross-attention that uses them."""
+        self.small = small = Grid.signed(
+            self.memory, rows=self.tokens, cell=(1.12, 0.62), size=theme.BODY
+        )
+        small.shift([-3.65, -0.1, 0] - small.cells.get_center())
+        target = [small.cells.get_x(), small.cells.get_top()[1] + 0.45]
+        name = self.memory_name[0]
+        self.name_shift = [target[0] - self.memory_name.get_x(), target[1] - name.midline, 0]
+        self.grids, self.grid_names, self.wires, self.ways = VGroup(), VGroup(), VGroup(), VGroup()
+        right = small.cells.get_right()[0]
+        kinds = (self.k, "K", theme.KEY, 1.24), (self.v, "V", theme.VALUE, -1.18)
+        for values, letter, color, y in kinds:
+            grid = Grid.signed(
+                values, rows=self.tokens, cell=(1.35, 0.41), row_color=color, size=22
+            )
+            grid.shift([1.6, y, 0] - grid.cells.get_center())
+            typst = f"{{{{{letter} : {letter.lower()}}}}} = M W_{letter}^top"
+            top = grid.cells.get_top()[1]
+            self.grids.add(grid)
+            self.grid_names.add(formula(typst, size=36, at=(grid.cells.get_x(), top + 0.32, 0)))
+            bend, end = right + 0.4, grid.get_left()[0] - 0.12
+            y_from = small.cells.get_y()
+            self.wires.add(
+                Wire([right + 0.1, y_from], [bend, y_from], [bend, y], [end, y], color=color)
+            )
+            x = grid.cells.get_right()[0]
+            self.ways.add(arrow([x, y, 0], [4.1, y * 0.55, 0], buff=0.12, color=color))
+        self.decoder = Block((4.1, 1.25), (6.5, -1.25), color=theme.TRAINING)
+        self.decoder.write(Phrase("Decoder L2", size=theme.BODY, bold=True), 0.4)
+        self.decoder.write(Phrase("Cross-Attention", size=theme.SMALL), -0.3)
+
+    def takeaway(self) -> None:
+        facts = {"rows": Say(self.shape[0], 0), "columns": Say(self.shape[1], 0)}
+        with self.beat("takeaway", facts):
+            pass
+        self.leave()
