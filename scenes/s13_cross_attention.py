@@ -41,6 +41,7 @@ from scenes.parts import (
     WeightedSum,
     arrow,
     born_each,
+    hand_over,
     outline,
     projections,
     token_column,
@@ -245,8 +246,7 @@ class CrossAttention(LectureScene):
             self.label("source").place([asked.get_x(), 1.87, 0]),
             self.label("head").place([heat.cells.get_x(), 2.45, 0]),
         )
-        pairs = zip(self.table.bars.numbers, self.map.beside[0], strict=True)
-        arrive = [ReplacementTransform(a, b) for a, b in pairs]
+        arrive = hand_over(self.table.bars.numbers, self.map.beside[0])
         with self.beat("arrows"):
             gone = self.table.all_but_weights()
             self.play(FadeOut(gone), FadeIn(asking, asked, heads[:2]), *arrive, run_time=0.7)
@@ -311,7 +311,7 @@ class CrossAttention(LectureScene):
         self.mix = mix = WeightedSum(self.weights[i], self.v, self.mixed[i], self.sources, heads)
         asking = Phrase(self.text("row_of"), self.pair, size=theme.HEADING, bold=True)
         asking.place([mix.KEY, mix.heads[0].midline, 0], LEFT)
-        moves = [ReplacementTransform(heat.number(i, j), w) for j, w in enumerate(mix.weights)]
+        moves = hand_over(heat.row_numbers(i), mix.weights)
         gone = [heat.cells, heat.row_labels, heat.column_labels]
         gone += [heat.row_numbers(n) for n in range(len(self.targets)) if n != i]
         with self.beat("values", self.pair | self.count):

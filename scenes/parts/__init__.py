@@ -11,7 +11,7 @@ from .icons import Lock
 from .looks import Look
 from .lookup import IdToken, LookupTable, sized
 from .mixing import WeightedSum
-from .motion import born_each, born_of, fly
+from .motion import born_each, born_of, fly, hand_over
 from .phrase import Facts, Glyphs, Number, Phrase, Quoted, Say, fill, row
 from .plot import Plot
 from .projection import Connections, DotProduct, Projection
@@ -34,8 +34,8 @@ __all__ = [
     "Badge",
     "Bars",
     "Block",
-    "Connections",
     "Bridge",
+    "Connections",
     "DotProduct",
     "Equation",
     "Facts",
@@ -77,6 +77,7 @@ __all__ = [
     "fill",
     "fly",
     "formula",
+    "hand_over",
     "hatch",
     "outline",
     "projections",

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
-from manim import LEFT, RIGHT, Animation, AnimationGroup, LaggedStart, Line, ManimColor, VGroup
+from manim import LEFT, RIGHT, Animation, FadeIn, LaggedStart, Line, ManimColor, VGroup
 
 from .. import theme
 from ..values import Values
 from .equation import TIMES
 from .grid import GAP, Grid
-from .motion import born_each, born_of
+from .motion import born_each
 from .phrase import Number, Phrase
 
 
@@ -70,16 +69,9 @@ class WeightedSum(VGroup):
         return VGroup(*(n.place(at, RIGHT) for n, at in zip(numbers, places, strict=True)))
 
     def multiply(self) -> Animation:
-        """Each product comes from its weight and its value, line by line."""
-        lines = []
-        for j, products in enumerate(self.products):
-            values = self.values.row_numbers(j)
-            moves = (
-                born_of(product, value, self.weights[j])
-                for product, value in zip(products, values, strict=True)
-            )
-            lines.append(AnimationGroup(*chain.from_iterable(moves)))
-        return LaggedStart(*lines, lag_ratio=0.4)
+        """The products slide out of their lines, one line after the other."""
+        lines = (FadeIn(products, shift=0.9 * RIGHT) for products in self.products)
+        return LaggedStart(*lines, lag_ratio=0.5)
 
     def add_up(self) -> list[Animation]:
         """The products of a column fall into its sum."""

@@ -34,3 +34,12 @@ def born_each(children: Iterable[VMobject], *families: Iterable[VMobject]) -> li
         for child, *parents in zip(children, *families, strict=True)
         for move in born_of(child, *parents)
     ]
+
+
+def hand_over(parents: Iterable[VMobject], children: Iterable[VMobject]) -> list[Animation]:
+    """Each child takes its parent's place on the way to its own: the same number, but written
+    otherwise (fewer decimals, another size)."""
+    moves: list[Animation] = []
+    for parent, child in zip(parents, children, strict=True):
+        moves += [FadeOut(parent, target_position=child), FadeIn(child, target_position=parent)]
+    return moves

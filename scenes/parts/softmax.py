@@ -14,7 +14,6 @@ from manim import (
     LaggedStart,
     ManimColor,
     Rectangle,
-    TransformFromCopy,
     VGroup,
 )
 
@@ -22,6 +21,7 @@ from .. import theme
 from ..rounding import leading
 from ..values import Scalar, Values, compute
 from .grid import Grid
+from .motion import fly
 from .phrase import Number, Phrase, row
 from .shapes import Bars, hatch
 
@@ -110,9 +110,7 @@ class SoftmaxTable(VGroup):
     def show_exp(self) -> Animation:
         """Each exponential comes from its score."""
         pairs = zip(self.scores, self.exp, strict=True)
-        return LaggedStart(
-            *(TransformFromCopy(a, b) for a, b in pairs), lag_ratio=0.3, run_time=1.2
-        )
+        return LaggedStart(*(fly(a, b) for a, b in pairs), lag_ratio=0.3, run_time=1.2)
 
     def show_total(self) -> Animation:
         return FadeIn(self.total, shift=0.2 * DOWN, run_time=0.4)
