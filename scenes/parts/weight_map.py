@@ -1,0 +1,113 @@
+"""All matrices of a model in one picture, and which of them differ from another model's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from manim import LEFT, RoundedRectangle, VGroup
+
+import engine
+
+from .. import theme
+from .header import STATIONS
+from .phrase import Phrase
+
+#: Sub-layers and their matrices, in the columns of the map.
+_COLUMNS = {
+    "self_attn": {"WQ": "q_proj", "WK": "k_proj", "WV": "v_proj", "WO": "out_proj"},
+    "cross_attn": {"WQ": "q_proj", "WK": "k_proj", "WV": "v_proj", "WO": "out_proj"},
+    "ffn": {"W1": "linear1", "W2": "linear2"},
+}
+
+
+def differing(one: engine.Weights, other: engine.Weights) -> list[str]:
+    """The names of the matrices that are not the same in both."""
+    names = dict.fromkeys([*one.matrices, *other.matrices])
+    return [
+        name
+        for name in names
+        if name not in one.matrices
+        or name not in other.matrices
+        or not np.array_equal(one.matrices[name], other.matrices[name])
+    ]
+
+
+class WeightMap(VGroup):
+    """A line for each layer, a box for each matrix; ``heads`` name the three kinds of sub-layer.
+
+    ``show`` lights the boxes of the matrices that differ, with a sign.
+    """
+
+    LEFT_OF_BOXES, BOX, GAP, APART = -5.2, (1.0, 0.56), 0.08, 0.4
+    TOP, PITCH = 1.72, 0.72
+
+    def __init__(self, weights: engine.Weights, heads: Sequence[Phrase]) -> None:
+        super().__init__()
+        self.boxes: dict[str, VGroup] = {}
+        self.lines, self.heads = VGroup(), VGroup(*heads)
+        config = weights.config
+        layers = [
+            *((f"Enc {n + 1}", f"encoder.{n}", kinds) for n, kinds in enumerate(config.encoder)),
+            *((f"Dec {n + 1}", f"decoder.{n}", kinds) for n, kinds in enumerate(config.decoder)),
+        ]
+        self._starts = self._columns()
+        for head, (kind, columns) in zip(heads, _COLUMNS.items(), strict=True):
+            middle = self._x(kind, (len(columns) - 1) / 2)
+            head.place([middle, self.TOP + 0.66, 0])
+        self._line(STATIONS[0], {"embedding.weight": ("E", "self_attn", 0)})
+        for name, path, kinds in layers:
+            boxes = {
+                f"{path}.{kind}.{matrix}.weight": (label, kind, place)
+                for kind in kinds
+                for place, (label, matrix) in enumerate(_COLUMNS[kind].items())
+            }
+            self._line(name, boxes)
+        self._line(STATIONS[-1], {"output_projection.weight": ("W", "self_attn", 0)})
+        self.add(self.lines, self.heads)
+
+    def _columns(self) -> dict[str, float]:
+        starts, x = {}, self.LEFT_OF_BOXES
+        for kind, columns in _COLUMNS.items():
+            starts[kind] = x
+            x += len(columns) * (self.BOX[0] + self.GAP) - self.GAP + self.APART
+        return starts
+
+    def _x(self, kind: str, place: float) -> float:
+        return self._starts[kind] + place * (self.BOX[0] + self.GAP) + self.BOX[0] / 2
+
+    def _line(self, name: str, boxes: dict[str, tuple[str, str, int]]) -> None:
+        y = self.TOP - self.PITCH * len(self.lines)
+        label = Phrase(name, size=22, color=theme.INK, bold=True)
+        line = VGroup(label.place([theme.LEFT_EDGE, y, 0], LEFT))
+        for matrix, (text, kind, place) in boxes.items():
+            box = _box(text, self.BOX, lit=False).move_to([self._x(kind, place), y, 0])
+            self.boxes[matrix] = box
+            line.add(box)
+        self.lines.add(line)
+
+    def lit(self, names: Iterable[str]) -> dict[str, VGroup]:
+        """For each of these matrices the box that takes the place of its own."""
+        made = {}
+        for name in names:
+            old = self.boxes.get(name)
+            if old is not None:
+                box = _box(f"{old[1].text} ≠", self.BOX, lit=True)
+                made[name] = box.move_to(old)
+        return made
+
+
+def _box(text: str, size: tuple[float, float], *, lit: bool) -> VGroup:
+    color = theme.INFERENCE if lit else theme.PANEL
+    ink = theme.ink_on(color) if lit else theme.MUTED
+    box = RoundedRectangle(
+        width=size[0],
+        height=size[1],
+        corner_radius=0.1,
+        stroke_width=1.5,
+        stroke_color=theme.INFERENCE if lit else theme.HAIRLINE,
+        fill_color=color,
+        fill_opacity=1,
+    )
+    label = Phrase(text, size=22, color=ink, bold=lit)
+    return VGroup(box, label.place(box.get_center()))
