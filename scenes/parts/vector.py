@@ -90,8 +90,8 @@ class Vector(VGroup):
         return [float(cell.get_x()) for cell in self.cells]
 
 
-def equals(parts: Sequence[Vector], total: Vector) -> str:
+def equals(parts: Sequence[Iterable[Number]], total: Iterable[Number]) -> str:
     """``=`` where each column of ``parts`` adds up to ``total`` as shown, else ``≈``."""
-    columns = zip(*(part.numbers for part in parts), total.numbers, strict=True)
+    columns = zip(*parts, total, strict=True)
     exact = all(adds_up([n.text for n in terms], result.text) for *terms, result in columns)
     return "=" if exact else "≈"
