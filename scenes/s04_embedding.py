@@ -149,8 +149,10 @@ class Embedding(LectureScene):
         """The tokens of a sentence with their IDs, in the left column."""
         words, ids, color = self.tokens[side], self.ids[side], SIDE_COLORS[side]
         column = VGroup()
+        pitch = min(1.06, 4.24 / len(words))
         for i, (word, scalar) in enumerate(zip(words, ids, strict=True)):
-            column.add(IdToken(word, scalar, color).shift([ASKING_X, 1.7 - 1.06 * i, 0]))
+            token = IdToken(word, scalar, color).scale(pitch / 1.06)
+            column.add(token.move_to([ASKING_X, 1.53 - pitch * i, 0]))
         return column
 
     def ask_head(self, side: str) -> Phrase:
@@ -228,7 +230,7 @@ class Embedding(LectureScene):
 
     def multiply(self) -> None:
         asked = self.row_of("source", 0)
-        x = self.e.grid.cells.get_right()[0] + 0.2
+        x = self.e.grid.cells.get_right()[0] + 0.15
         self.onehot = VGroup()
         for i in range(self.e.grid.shape[0]):
             hit = i == asked
@@ -238,7 +240,7 @@ class Embedding(LectureScene):
             self.onehot.add(pair.shift([x - pair.get_left()[0], self.e.grid.cell(i, 0).get_y(), 0]))
         head = self.label("onehot").place([x, self.e.grid.column_labels[0].midline, 0], LEFT)
         self.onehot_head = head
-        self.sum_sign = Phrase("Σ =", color=theme.MUTED).beside(self.answer_grid.cells, 0.2, LEFT)
+        self.sum_sign = Phrase("Σ =", color=theme.MUTED).beside(self.answer_grid.cells, 0.16, LEFT)
         self.answer_mark = outline(VGroup(self.answer_grid.cells))
         with self.beat("onehot", {"one": Say(constant(1), 0)}):
             self.play(FadeIn(head), run_time=theme.FADE)

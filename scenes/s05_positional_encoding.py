@@ -123,6 +123,9 @@ class PositionalEncoding(LectureScene):
         )
         self.originals = [self.word(i).move_to([places[i], 1.6, 0]) for i in range(count)]
         self.copies = [self.word(i).move_to([places[i], 1.6, 0]) for i in range(count)]
+        for copy in self.copies:
+            copy.set_z_index(2)
+            copy[1].numbers.set_z_index(3)
         decimals = min(4, 2 * self.decimals)
         with self.beat("order", {"dot": Say(self.dot, decimals)}):
             self.play(self.answer(), run_time=theme.FADE)
@@ -152,7 +155,7 @@ class PositionalEncoding(LectureScene):
         vector = Grid(
             self.embedded[i],
             decimals=self.decimals,
-            cell=(0.72, 0.46),
+            cell=(min(0.72, (theme.WIDTH / len(self.tokens) - 0.39) / len(self.dims)), 0.46),
             size=22,
             fill=lambda value: theme.signed_fill(value, self.largest),
         )
@@ -263,7 +266,7 @@ class PositionalEncoding(LectureScene):
                 self.play(FadeIn(table.plots[d], table.heads[d]), curve, run_time=0.5)
             self.play(FadeIn(*table.dots[2:], table.grid.row_labels), run_time=theme.FADE)
             for d in self.dims:
-                self.play(table.drop(d), run_time=0.9)
+                self.play(table.drop(d), run_time=0.8)
 
     def slow_waves(self) -> None:
         fast, slow = self.waves[0], self.waves[2]
