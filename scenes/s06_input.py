@@ -208,7 +208,7 @@ class Input(LectureScene):
         self.play(FadeIn(word, place), run_time=run_time / 2)
         self.word, self.place = word, place
 
-    def add_row(self, i: int, run_time: float = 0.7) -> None:
+    def add_row(self, i: int, run_time: float = 0.9) -> None:
         """All cells of a row, one after the other."""
         old, grid = self.sign, self.grid
         cells = (
@@ -269,8 +269,8 @@ class Input(LectureScene):
             self.play(FadeIn(self.sum_formula, self.empty), run_time=0.3)
             self.sign = self.sign_at(0, PLUS).set_opacity(0)
             for i in range(len(self.tokens["target"])):
-                self.next_rows("target", i, 0.35)
-                self.add_row(i, 0.65)
+                self.next_rows("target", i)
+                self.add_row(i)
             self.play(FadeIn(note, shift=0.1 * DOWN), run_time=theme.FADE)
         self.old = VGroup(self.word, self.place, self.columns, self.notes, self.rule, self.plus)
         self.old.add(self.sign, self.sum_formula, note, self.empty)
