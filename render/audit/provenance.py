@@ -19,8 +19,8 @@ from scenes.values import OPERATIONS
 
 from .fault import Fault
 
-#: Digits that are part of a name: L1, d0, Head 2, pos 3.
-NAME = re.compile(r"(?:\b(?:L|d|Head|head|pos|Enc|Dec|Encoder|Decoder|Adam|seed)[ _]?\d+)")
+#: Digits that are part of a name: L1, W1, d0, Head 2, pos 3.
+NAME = re.compile(r"(?:\b(?:L|W|d|Head|head|pos|Enc|Dec|Encoder|Decoder|Adam|seed)[ _]?\d+)")
 #: Numbers that the formulas of the paper contain.
 FORMULA_DIGITS = {"1", "2", "10000"}
 
@@ -120,10 +120,11 @@ def stray_digits(item: TextItem) -> str:
     text = item.text
     if isinstance(mobject, Text):
         return " ".join(re.findall(r"[\d.]+", text)) if re.search(r"\d", text) else ""
+    text = NAME.sub(" ", text)
     for quoted in mobject.submobjects:
         if isinstance(quoted, Quoted):
             text = text.replace(quoted.text, " ", 1)
-    return " ".join(re.findall(r"\d[\d.]*", NAME.sub(" ", text)))
+    return " ".join(re.findall(r"\d[\d.]*", text))
 
 
 def check_shapes(items: Sequence[Item]) -> list[Fault]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import engine
+
 Words = dict[str, tuple[dict[str, str], str]]
 PassOf = Callable[[str], Any]
 
@@ -51,6 +53,97 @@ def attention_scores(pass_of: PassOf) -> Words:
     }
 
 
+def decoder_inputs(pass_of: PassOf) -> Words:
+    return {"inference": ({"word": pass_of("training").target_tokens[0]}, "")}
+
+
+def embedding(pass_of: PassOf) -> Words:
+    return {"lookup": ({"token": pass_of("training").source_tokens[0]}, "")}
+
+
+def positional_encoding(pass_of: PassOf) -> Words:
+    tokens = pass_of("training").source_tokens
+    words = {"sentence": "".join(tokens), "reversed": "".join(tokens[::-1])}
+    return {"question": (words, "")}
+
+
+def qkv(pass_of: PassOf) -> Words:
+    token = {"token": pass_of("training").source_tokens[0]}
+    return {beat: (token, "") for beat in ("roles", "first", "second", "vectors")}
+
+
+def mask(pass_of: PassOf) -> Words:
+    trace = pass_of("training")
+    scores, tokens = trace["decoder.0.self_attn.scores"][0], trace.target_tokens
+    tops = [(i, largest(row), max(row)) for i, row in enumerate(scores)]
+    future = [top for top in tops if top[1] > top[0]]
+    best = (future or tops)[largest([score for _, _, score in future or tops])]
+    pair = {"query": tokens[best[0]], "key": tokens[best[1]]}
+    second = {"query": tokens[1]}
+    return {
+        "peek": (second, ""),
+        "scores": (pair, "ahead" if future else ""),
+        "softmax": (second, ""),
+    }
+
+
+def cross_attention(pass_of: PassOf) -> Words:
+    trace = pass_of("training")
+    weights = trace["decoder.1.cross_attn.weights"][0]
+    targets, sources = trace.target_tokens, trace.source_tokens
+    i, j = largest_pair(weights)
+    flat = [float(w) for row in weights for w in row]
+    even = max(flat) <= 1.2 / len(sources) and min(flat) >= 0.8 / len(sources)
+    best = {"query": targets[0], "key": sources[largest(weights[0])]}
+    return {
+        "even": ({"query": targets[i], "key": sources[j]}, "" if even else "uneven"),
+        "takeaway": (best, ""),
+    }
+
+
+def output_loss(pass_of: PassOf) -> Words:
+    trace = pass_of("training")
+    vocabulary, target = trace.weights.vocabulary, trace.target_tokens
+    guess = vocabulary[largest(trace["probabilities"][0])]
+    said = {"target": target[0]} | ({} if guess == target[0] else {"guess": guess})
+    worst = largest(trace["loss.per_position"])
+    return {
+        "logit": ({"word": target[0]}, ""),
+        "rank": (said, "right" if guess == target[0] else "wrong"),
+        "learn": ({"target": target[worst]}, ""),
+    }
+
+
+def autoregressive_loop(pass_of: PassOf) -> Words:
+    first = pass_of("inference 1")
+    target = pass_of("training").target_tokens
+    vocabulary = first.weights.vocabulary
+    choice = vocabulary[largest(first["probabilities"][0])]
+    written = [target[0]]
+    while len(written) < len(target):
+        trace = engine.inference_pass(first.weights, written, first.source_tokens)
+        written.append(vocabulary[largest(trace["probabilities"][-1])])
+    alone = "same" if tuple(written) == tuple(target) else "differ"
+    return {
+        "first": ({"word": target[0]}, ""),
+        "choose": (
+            {"choice": choice, "word": target[1]},
+            "agree" if choice == target[1] else "differ",
+        ),
+        "again": ({"words": " ".join(target[:2])}, ""),
+        "last": ({"word": target[-1]}, ""),
+        "free": ({}, alone),
+    }
+
+
 ORACLES: Mapping[int, Callable[[PassOf], Words]] = {
+    2: decoder_inputs,
+    4: embedding,
+    5: positional_encoding,
+    7: qkv,
     8: attention_scores,
+    11: mask,
+    13: cross_attention,
+    14: output_loss,
+    15: autoregressive_loop,
 }

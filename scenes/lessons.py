@@ -1,0 +1,81 @@
+"""Lessons: small files that say which weights and which sentences are shown. Imports no Manim.
+
+A lesson is a TOML file in ``assets/lessons``, or one of your own, with ``weights``,
+``inference_weights`` (default: the same), ``source`` and ``target``. Weight files are looked for
+in ``assets/weights``; in a lesson of your own, beside it first.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import engine
+from engine.errors import LectureError, from_os_error
+
+from .settings import Settings
+
+FOLDER = Path(__file__).resolve().parent.parent / "assets" / "lessons"
+DEFAULT = "tutorial"
+_KEYS = {"weights", "inference_weights", "source", "target"}
+
+
+def names() -> list[str]:
+    """The lessons that come with the lecture."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def settings(lesson: str, language: str, weights: Path | None = None) -> Settings:
+    """What a lesson is rendered with; ``weights`` of one's own take the place of both its sets.
+
+    ``lesson`` is a name or the path of a file. Raises LectureError where it is neither, or says
+    something that a lesson cannot say.
+    """
+    path = _find(lesson)
+    said = _read(path)
+    first = _weights(path, said["weights"])
+    second = _weights(path, said["inference_weights"]) if "inference_weights" in said else first
+    if weights is not None:
+        first = second = weights
+    return Settings(
+        language=language,
+        weights=first,
+        inference_weights=second,
+        source=said.get("source", engine.SOURCE),
+        target=said.get("target", engine.TARGET),
+    )
+
+
+def _find(lesson: str) -> Path:
+    if lesson in names():
+        return FOLDER / f"{lesson}.toml"
+    path = Path(lesson)
+    if path.suffix == ".toml" and path.is_file():
+        return path
+    expected = f"{', '.join(names())}, or a .toml file"
+    raise LectureError(field="lesson", expected=expected, found=repr(lesson))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise from_os_error(error, path) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LectureError(where=path, expected="valid TOML", found=str(error)) from error
+    unknown = sorted(said.keys() - _KEYS)
+    if unknown:
+        expected = f"only {', '.join(sorted(_KEYS))}"
+        raise LectureError(where=path, field=unknown[0], expected=expected, found="a name unknown")
+    if "weights" not in said:
+        raise LectureError(where=path, field="weights", expected="a weight file", found="nothing")
+    for key, value in said.items():
+        if not isinstance(value, str) or not value.strip():
+            raise LectureError(where=path, field=key, expected="a text", found=repr(value))
+    return said
+
+
+def _weights(lesson: Path, name: str) -> Path:
+    own = lesson.parent / name
+    return own if own.is_file() else engine.TUTORIAL.parent / name
