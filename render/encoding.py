@@ -12,7 +12,7 @@ from engine.errors import LectureError
 from render import ffmpeg
 from render.quality import Quality
 
-_WAITING_FRAMES = 3  # drawn but not yet encoded; each is 8 MB at 1080p, 33 MB at 4k
+_WAITING_BYTES = 30_000_000  # of frames drawn but not yet encoded: 3 at 1080p, 1 at 4k
 
 
 class _Buffer(Protocol):
@@ -36,7 +36,8 @@ class FrameEncoder:
         self._target = target
         self._size = quality.frame_bytes
         self._process = ffmpeg.encode_frames(binary, target, quality, threads)
-        self._waiting: queue.Queue[tuple[_Buffer, int] | None] = queue.Queue(_WAITING_FRAMES)
+        room = max(1, _WAITING_BYTES // self._size)
+        self._waiting: queue.Queue[tuple[_Buffer, int] | None] = queue.Queue(room)
         self._broken = threading.Event()
         self._feeder = threading.Thread(target=self._feed, daemon=True)
         self._feeder.start()

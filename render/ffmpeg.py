@@ -155,7 +155,7 @@ def encode_frames(binary: str, target: Path, quality: Quality, threads: int) -> 
         "pix_fmt": "yuv420p",
         "g": quality.keyframe_interval,
         "x264-params": "open-gop=0",
-        "bf": 2,
+        "bf": quality.b_frames,
         "threads": threads,
         "color_range": "tv",
         "chroma_sample_location": "left",

@@ -10,7 +10,9 @@ KEYFRAME_SECONDS = 2  # longest distance of two keyframes
 
 @dataclass(frozen=True)
 class Quality:
-    """Size in pixels, frames a second, and x264's preset and quality (CRF, lower is better)."""
+    """Size in pixels, frames a second, and how x264 encodes: preset, CRF (lower is better), and
+    how many B-frames may stand in a row. 4k takes a preset that looks ahead less, for memory.
+    """
 
     name: str
     width: int
@@ -18,11 +20,7 @@ class Quality:
     fps: int
     preset: str
     crf: int
-
-    @property
-    def label(self) -> str:
-        """As a person says it: ``1080p30``."""
-        return f"{self.height}p{self.fps}"
+    b_frames: int
 
     @property
     def frame_bytes(self) -> int:
@@ -42,9 +40,9 @@ class Quality:
 QUALITIES: dict[str, Quality] = {
     quality.name: quality
     for quality in (
-        Quality("draft", 854, 480, 15, "veryfast", 20),
-        Quality("standard", 1920, 1080, 30, "veryfast", 18),
-        Quality("high", 1920, 1080, 60, "veryfast", 18),
-        Quality("4k", 3840, 2160, 60, "veryfast", 18),
+        Quality("draft", 854, 480, 15, "veryfast", 20, 2),
+        Quality("standard", 1920, 1080, 30, "veryfast", 18, 2),
+        Quality("high", 1920, 1080, 60, "veryfast", 18, 2),
+        Quality("4k", 3840, 2160, 60, "superfast", 20, 0),
     )
 }
