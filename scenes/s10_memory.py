@@ -10,8 +10,6 @@ Reads of the training pass: ``encoder.0.norm2.output``, ``encoder.0.self_attn.we
 
 from __future__ import annotations
 
-import itertools
-
 from manim import (
     DOWN,
     LEFT,
@@ -23,7 +21,6 @@ from manim import (
     GrowFromEdge,
     LaggedStart,
     ReplacementTransform,
-    TransformFromCopy,
     VGroup,
 )
 
@@ -128,17 +125,8 @@ class Memory(LectureScene):
             self.play(GrowArrow(ways[0]), run_time=0.4)
             self.play(FadeIn(grid, heading, shift=0.2 * RIGHT), run_time=theme.MOVE)
             self.play(GrowArrow(ways[1]), run_time=0.4)
-            self.play(
-                LaggedStart(
-                    *(
-                        TransformFromCopy(a, b)
-                        for a, b in zip(stacks[0][1:], stacks[1][1:], strict=True)
-                    ),
-                    lag_ratio=0.15,
-                ),
-                FadeIn(stacks[1][0]),
-                run_time=theme.SLOW,
-            )
+            boxes = (FadeIn(box, shift=0.15 * DOWN) for box in stacks[1])
+            self.play(LaggedStart(*boxes, lag_ratio=0.35), run_time=1.6)
         self.old = VGroup(stacks, grid, heading, ways)
 
     def stack(self, name: str, x: float) -> VGroup:
@@ -193,21 +181,20 @@ class Memory(LectureScene):
         best = [row.argmax()[0] for row in self.rows_of(0, i)]
         self.charts = [self.chart(layer, best[layer]) for layer in (0, 1)]
         marks = VGroup(*(grid.frame(grid.row_cells(i)) for grid in maps))
-        facts = {"query": self.tokens[i]}
-        for layer, j in enumerate(best):
-            facts[f"key_{layer + 1}"] = self.tokens[j]
-        with self.beat("row", facts):
+        facts = {"query": self.tokens[i], "key_1": self.tokens[best[0]]}
+        same = best[0] == best[1]
+        if not same:
+            facts["key_2"] = self.tokens[best[1]]
+        with self.beat("row", facts, variant="same" if same else "differ"):
             self.play(Create(marks), run_time=0.6)
-            gone = [*maps, marks]
-            moves = []
-            for grid, chart in zip(maps, self.charts, strict=True):
-                for j, number in enumerate(chart.numbers):
-                    moves.append(ReplacementTransform(grid.number(i, j), number))
-            self.remove(*maps)
-            self.add(*maps)
+            moves = [
+                ReplacementTransform(a, b)
+                for grid, chart in zip(maps, self.charts, strict=True)
+                for a, b in zip(grid.row_numbers(i), chart.numbers, strict=True)
+            ]
             for grid in maps:
                 grid.numbers.remove(*grid.row_numbers(i))
-            self.play(FadeOut(*gone), *moves, run_time=theme.MOVE)
+            self.play(FadeOut(*maps, marks), *moves, run_time=theme.MOVE)
             self.play(FadeIn(*(chart.labels for chart in self.charts)), run_time=theme.FADE)
             for chart in self.charts:
                 self.play(
@@ -321,12 +308,13 @@ class Memory(LectureScene):
         note = self.label("residual").place([x + 1.0, strips[1].grid.get_y(), 0], LEFT)
         notes = VGroup(note, note.copy().shift([0, strips[3].grid.get_y() - note.midline, 0]))
         with self.beat("vector"):
-            self.play(FadeOut(self.old), FadeIn(strips[0]), run_time=theme.MOVE)
-            for line, (one, other) in enumerate(itertools.pairwise(strips)):
+            self.play(FadeOut(self.old), run_time=theme.FADE)
+            self.play(FadeIn(strips[0]), run_time=0.5)
+            for line, other in enumerate(strips[1:]):
                 more = [Create(around[line // 2]), FadeIn(notes[line // 2])] if line % 2 else []
                 self.play(
                     FadeIn(other.caption),
-                    FadeIn(other.grid, target_position=one.grid),
+                    FadeIn(other.grid, shift=0.3 * DOWN),
                     *more,
                     run_time=theme.MOVE,
                 )
@@ -392,16 +380,17 @@ class Memory(LectureScene):
         self.name_shift = [target[0] - self.memory_name.get_x(), target[1] - name.midline, 0]
         self.grids, self.grid_names, self.wires, self.ways = VGroup(), VGroup(), VGroup(), VGroup()
         right = small.cells.get_right()[0]
-        kinds = (self.k, "K", theme.KEY, 1.24), (self.v, "V", theme.VALUE, -1.18)
+        kinds = (self.k, "K", theme.KEY, 1.3), (self.v, "V", theme.VALUE, -1.25)
         for values, letter, color, y in kinds:
-            grid = Grid.signed(
-                values, rows=self.tokens, cell=(1.35, 0.41), row_color=color, size=22
-            )
+            grid = Grid.signed(values, rows=self.tokens, cell=(1.35, 0.4), row_color=color, size=22)
             grid.shift([1.6, y, 0] - grid.cells.get_center())
             typst = f"{{{{{letter} : {letter.lower()}}}}} = M W_{letter}^top"
-            top = grid.cells.get_top()[1]
             self.grids.add(grid)
-            self.grid_names.add(formula(typst, size=36, at=(grid.cells.get_x(), top + 0.32, 0)))
+            top = y + 1.24
+            name = formula(typst, size=36, at=(grid.cells.get_x() - 0.6, top, 0))
+            head = Phrase("Head 1", size=theme.SMALL, color=theme.MUTED)
+            head.place([grid.cells.get_right()[0], top, 0], RIGHT)
+            self.grid_names.add(VGroup(name, head))
             bend, end = right + 0.4, grid.get_left()[0] - 0.12
             y_from = small.cells.get_y()
             self.wires.add(
