@@ -69,6 +69,17 @@ SCENES: tuple[SceneInfo, ...] = tuple(
 )
 
 
+#: Opens the film of each track; told apart from the scenes, since it tells no step.
+TITLE_CARD = SceneInfo(0, "title_card", (0, 0))
+
+#: Which scenes a track has, by number.
+TRACKS: dict[str, tuple[int, ...]] = {
+    "full": tuple(range(1, 20)),
+    "training": (1, *range(3, 15)),
+    "inference": tuple(range(15, 20)),
+}
+
+
 def available() -> tuple[SceneInfo, ...]:
     """The scenes whose file exists, in film order."""
     return tuple(scene for scene in SCENES if scene.path.is_file())
@@ -76,7 +87,7 @@ def available() -> tuple[SceneInfo, ...]:
 
 def by_class(class_name: str) -> SceneInfo:
     """The entry of a scene class. Raises LookupError where the plan has no such class."""
-    for scene in SCENES:
+    for scene in (TITLE_CARD, *SCENES):
         if scene.class_name == class_name:
             return scene
     raise LookupError(f"scenes/registry.py has no scene of class {class_name}")

@@ -10,6 +10,7 @@ import engine
 from engine.errors import LectureError
 
 LANGUAGES = ("zh", "en")
+TRACKS = ("full", "training", "inference")
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,8 @@ class Settings:
     """Language and weight files of one rendering.
 
     ``inference_weights`` are those of the inference scenes; by default the tutorial's own second
-    set beside the tutorial's first (see docs/errata.md), and otherwise the same file.
+    set beside the tutorial's first (see docs/errata.md), and otherwise the same file. ``track``
+    is what the title card announces.
     """
 
     language: str = "zh"
@@ -25,6 +27,7 @@ class Settings:
     inference_weights: Path | None = None
     source: str = "我爱水课"
     target: str = "I love easy courses"
+    track: str = "full"
 
     def __post_init__(self) -> None:
         if self.language not in LANGUAGES:

@@ -67,6 +67,11 @@ def positional_encoding(pass_of: PassOf) -> Words:
     return {"question": (words, "")}
 
 
+def input_(pass_of: PassOf) -> Words:
+    token = {"token": pass_of("training").source_tokens[0]}
+    return {beat: (token, "") for beat in ("parts", "order")}
+
+
 def qkv(pass_of: PassOf) -> Words:
     token = {"token": pass_of("training").source_tokens[0]}
     return {beat: (token, "") for beat in ("roles", "first", "second", "vectors")}
@@ -95,7 +100,9 @@ def cross_attention(pass_of: PassOf) -> Words:
     flat = [float(w) for row in weights for w in row]
     even = max(flat) <= 1.2 / len(sources) and min(flat) >= 0.8 / len(sources)
     best = {"query": targets[0], "key": sources[largest(weights[0])]}
+    first = ({"query": targets[0], "key": sources[0]}, "")
     return {
+        **dict.fromkeys(("score", "softmax", "values", "norm"), first),
         "even": ({"query": targets[i], "key": sources[j]}, "" if even else "uneven"),
         "takeaway": (best, ""),
     }
@@ -140,6 +147,7 @@ ORACLES: Mapping[int, Callable[[PassOf], Words]] = {
     2: decoder_inputs,
     4: embedding,
     5: positional_encoding,
+    6: input_,
     7: qkv,
     8: attention_scores,
     11: mask,

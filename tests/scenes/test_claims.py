@@ -33,6 +33,7 @@ def wrong_claims(info, settings, scene_class=None) -> list[str]:
         said = {key: fact for key, fact in beat.facts.items() if isinstance(fact, str)}
         if said != words or beat.variant != variant:
             wrong.append(f"{beat.name}: says {said} {beat.variant!r}, is {words} {variant!r}")
+            continue
         numbers = {key: fact for key, fact in beat.facts.items() if isinstance(fact, Say)}
         for key, fact in numbers.items():
             if recompute.value(fact.scalar.recipe()) != fact.scalar.exact:
