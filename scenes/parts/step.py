@@ -22,6 +22,7 @@ from ..rounding import MINUS
 from ..values import Scalar, Values
 from .flow import Block, Mask
 from .icons import tick
+from .motion import born_each
 from .phrase import Number, Phrase
 from .shapes import Bars
 from .vector import Vector, equals, signed
@@ -121,7 +122,7 @@ class WordCard(VGroup):
         name: Phrase,
         word: str,
         probability: Scalar,
-        remark: Phrase | None,
+        remark: Phrase,
         *,
         y: float,
         color: ManimColor,
@@ -138,9 +139,8 @@ class WordCard(VGroup):
         if shown.width > room:
             shown.scale(room / shown.width)
         shown.place([left + 0.3, y - 0.02, 0], LEFT)
-        super().__init__(panel, name, shown, number)
-        if remark is not None:
-            self.add(remark.place([left + 0.3, y - 0.54, 0], LEFT))
+        remark.place([left + 0.3, y - 0.54, 0], LEFT)
+        super().__init__(panel, name, shown, number, remark)
         if right:
             self.add(tick(color).move_to([end - 0.5, y + 0.5, 0]))
 
@@ -189,6 +189,12 @@ class RowComparison(VGroup):
         ends = [self.SIGN - 0.15, y, 0], [theme.RIGHT_EDGE, y, 0]
         self.rule = Line(*ends, stroke_width=2, color=theme.MUTED)
         self.add(*self.rows, self.names, self.words, self.minus, self.equal, self.rule)
+
+    def subtract(self) -> list[Animation]:
+        """Each difference comes from the two logits above it."""
+        ours, theirs, apart = self.rows
+        moves = born_each(apart.numbers, ours.numbers, theirs.numbers)
+        return [FadeIn(apart.cells), *moves]
 
     def _align(self) -> None:
         """Decimal points one below the other."""

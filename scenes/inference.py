@@ -1,0 +1,171 @@
+"""What the three steps of inference have in common: scenes 16, 17 and 18. Itself no scene.
+
+Step k reads the first k words of the target and takes the last row of what comes out. That row
+is compared with the training pass at the same position; both have read the same words, so with
+the same weights they are equal, which is computed, not assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from manim import LEFT, RIGHT, UP, Animation, FadeIn, ManimColor, ReplacementTransform, VGroup
+
+from scenes import theme
+from scenes.base import LectureScene
+from scenes.parts import Facts, Number, Say
+from scenes.parts.step import Choice, RowComparison, WordCard
+from scenes.parts.weight_map import differing
+from scenes.values import Scalar, compute
+
+#: At most so many words get a line of their own.
+MOST = 8
+
+
+class InferenceStep(LectureScene):
+    """The step's run, its last row, and the row of training it is compared with."""
+
+    color = theme.INFERENCE
+    lit = ("Dec 1", "Dec 2", "Out")
+    #: how many words are read
+    step: ClassVar[int] = 1
+
+    def read_trace(self) -> None:
+        step = self.step
+        self.run, self.target = self.inference(step), self.training.target
+        self.vocabulary, self.read = self.run.vocabulary, self.target[:step]
+        self.logits, self.p = self.run["logits"][-1], self.run["probabilities"][-1]
+        self.wanted = self.vocabulary.index(self.target[step])
+        (self.choice,) = self.p.argmax()
+        self.right = self.choice == self.wanted
+        self.rank = compute("rank", self.p[self.wanted], *self.p)
+        self.count = self.run.size("probabilities", 1)
+        self.theirs = self.training["logits"][step - 1]
+        self.theirs_p = self.training["probabilities"][step - 1]
+        self.equal = self.is_equal()
+        self.differing = differing(self.training.trace.weights, self.run.trace.weights)
+        self.shown = self.words_shown()
+
+    def is_equal(self) -> bool:
+        """Whether the rows are the same but for the rounding of float64."""
+        ours, theirs = self.logits.array, self.theirs.array
+        largest = max(1.0, float(abs(ours).max()))
+        return bool(abs(ours - theirs).max() <= 1e-9 * largest)
+
+    def words_shown(self) -> list[int]:
+        """The whole vocabulary; of a long one the words that are talked of and the likeliest."""
+        (top,) = self.theirs_p.argmax()
+        order = sorted(range(len(self.p)), key=lambda i: -self.p[i].exact)
+        return sorted(list(dict.fromkeys([self.wanted, self.choice, top, *order]))[:MOST])
+
+    @property
+    def wrong(self) -> int:
+        """The word that would go wrong: the model's own choice, or where that is right the next
+        likeliest."""
+        others = (i for i in range(len(self.p)) if i != self.wanted)
+        return max(others, key=lambda i: self.p[i].exact)
+
+    @property
+    def largest_difference(self) -> Scalar:
+        """The largest distance of two logits of the same word."""
+        apart = [a - b for a, b in zip(self.logits, self.theirs, strict=True)]
+        return compute("max", *(d if d.exact >= 0 else -d for d in apart))
+
+    # -- choosing ------------------------------------------------------------------------------
+
+    def build_choice(self) -> None:
+        """The table of words, and what is said about two of them."""
+        self.full = max(p.exact for p in (*self.p, *self.theirs_p))
+        self.table = Choice(
+            self.vocabulary,
+            self.logits,
+            self.p,
+            self.shown,
+            choice=self.choice,
+            wanted=self.wanted,
+            full=self.full,
+            heads=(self.label("logit_head"), self.label("p_head")),
+        )
+        self.chosen_card = self.card("chosen", self.choice, 1.15, theme.INFERENCE)
+        self.hoped_card = self.card("hoped", self.wanted, -0.95, theme.WEIGHT)
+
+    def card(self, key: str, i: int, y: float, color: ManimColor) -> WordCard:
+        """A word of the table, with its probability and its rank."""
+        rank = compute("rank", self.p[i], *self.p)
+        remark = self.label("rank", {"rank": Say(rank, 0), "count": Say(self.count, 0)})
+        return WordCard(
+            self.label(key),
+            self.vocabulary[i],
+            self.p[i],
+            remark,
+            y=y,
+            color=color,
+            right=self.right and key == "hoped",
+        )
+
+    def choice_facts(self) -> dict[str, str | Say]:
+        """What a sentence on the choice is filled with."""
+        facts: dict[str, str | Say] = {"word": self.vocabulary[self.wanted]}
+        if not self.right:
+            facts |= {"choice": self.vocabulary[self.choice], "rank": Say(self.rank, 0)}
+        return facts
+
+    def tell_choice(self, beat: str, leaving: Sequence[Animation], parents: VGroup | None) -> None:
+        """Logits to probabilities, then the choice and the word hoped for, in one beat."""
+        self.build_choice()
+        table = self.table
+        with self.beat(beat, self.choice_facts(), variant="hit" if self.right else "miss"):
+            if leaving:
+                self.play(*leaving, run_time=theme.FADE)
+            self.play(*self.logits_arrive(parents), run_time=theme.MOVE)
+            self.play(FadeIn(table.heads[1]), table.grow(), run_time=theme.SLOW)
+            self.play(FadeIn(self.chosen_card, shift=0.2 * UP), run_time=0.5)
+            self.play(
+                *table.turn_gold(), FadeIn(self.hoped_card, shift=0.2 * UP), run_time=theme.MOVE
+            )
+
+    def logits_arrive(self, parents: VGroup | None) -> list[Animation]:
+        """The words with their logits, which come from where they stood before."""
+        table = self.table
+        rest = [FadeIn(table.words, table.heads[0])]
+        if parents is None:
+            return [*rest, FadeIn(table.logits, shift=0.2 * RIGHT)]
+        pairs = zip(parents, table.logits, strict=True)
+        return [*rest, *(ReplacementTransform(a, b) for a, b in pairs)]
+
+    @property
+    def choice_shown(self) -> VGroup:
+        return VGroup(self.table, self.chosen_card, self.hoped_card)
+
+    # -- comparing -----------------------------------------------------------------------------
+
+    def build_comparison(self) -> RowComparison:
+        """This step's row minus training's, and the largest difference below."""
+        facts: Facts = {"word": self.read[-1]}
+        names = (
+            self.label("our_row", facts, size=22, color=theme.INFERENCE, bold=True),
+            self.label("their_row", facts, size=22, color=theme.TRAINING, bold=True),
+            self.label("difference", size=22),
+        )
+        words = [self.vocabulary[i] for i in self.shown]
+        ours, theirs = ([row[i] for i in self.shown] for row in (self.logits, self.theirs))
+        self.rows = RowComparison(words, ours, theirs, names)
+        name = self.label("largest", size=theme.HEADING, color=theme.INK)
+        number = Number(self.largest_difference, 4, size=30, color=theme.INK, bold=True)
+        name.place([self.rows.CELLS, -1.65, 0], LEFT)
+        number.beside(name, 0.3)
+        self.verdict = VGroup(name, number)
+        return self.rows
+
+    def tell_comparison(self, beat: str, leaving: Sequence[Animation]) -> None:
+        rows = self.build_comparison()
+        ours, theirs, _ = rows.rows
+        facts: dict[str, str | Say] = {"word": self.read[-1]}
+        with self.beat(beat, facts, variant="equal" if self.equal else "differ"):
+            self.play(*leaving, run_time=theme.FADE)
+            self.play(FadeIn(rows.words, rows.names[0], ours), run_time=0.6)
+            self.play(FadeIn(rows.names[1], rows.minus, theirs), run_time=0.6)
+            self.play(FadeIn(rows.rule, rows.equal, rows.names[2]), run_time=0.3)
+            self.play(*rows.subtract(), run_time=theme.MOVE)
+            self.play(FadeIn(self.verdict, shift=0.2 * UP), run_time=0.5)
