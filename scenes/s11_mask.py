@@ -18,6 +18,7 @@ from manim import (
     FadeOut,
     LaggedStart,
     ReplacementTransform,
+    Restore,
     Succession,
     TransformFromCopy,
     VGroup,
@@ -262,19 +263,16 @@ class Mask(LectureScene):
         self.right = VGroup(sum_, heading, both)
 
     def sweep(self, shut: Grid) -> LaggedStart:
-        """The triangle closes from its corner towards the diagonal."""
+        """Cell by cell the mask is laid over the scores, from the corner to the diagonal."""
         steps = []
         for i, j in sorted(shut.closed(), key=lambda place: place[0] - place[1]):
-            cell, hatching, number = shut.whole_cell(i, j)
-            steps.append(
-                LaggedStart(
-                    FadeIn(cell),
-                    Create(hatching),
-                    FadeOut(self.score_grid.number(i, j)),
-                    TransformFromCopy(self.mask_grid.number(i, j), number),
-                    lag_ratio=0,
-                )
-            )
+            tile, start = shut.whole_cell(i, j), self.mask_grid.cell(i, j)
+            for layer, part in enumerate(tile):
+                part.set_z_index(2 + layer)
+            tile.save_state()
+            VGroup(*tile[:2]).stretch(start.width / tile[0].width, dim=0)
+            tile.shift(start.get_center() - tile[0].get_center())
+            steps.append(Restore(tile))
         return LaggedStart(*steps, lag_ratio=0.45)
 
     def softmax(self) -> None:

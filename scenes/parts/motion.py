@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from manim import Animation, FadeIn, FadeOut, TransformFromCopy, VMobject
+from manim import (
+    Animation,
+    AnimationGroup,
+    ApplyMethod,
+    FadeIn,
+    FadeOut,
+    Succession,
+    TransformFromCopy,
+    VMobject,
+)
 
 from .phrase import Glyphs
 
@@ -37,9 +46,12 @@ def born_each(children: Iterable[VMobject], *families: Iterable[VMobject]) -> li
 
 
 def hand_over(parents: Iterable[VMobject], children: Iterable[VMobject]) -> list[Animation]:
-    """Each child takes its parent's place on the way to its own: the same number, but written
-    otherwise (fewer decimals, another size)."""
-    moves: list[Animation] = []
-    for parent, child in zip(parents, children, strict=True):
-        moves += [FadeOut(parent, target_position=child), FadeIn(child, target_position=parent)]
-    return moves
+    """Each parent flies to its child's place and gives way to it: the same number, but written
+    otherwise (fewer decimals, another colour)."""
+    return [
+        Succession(
+            ApplyMethod(parent.move_to, child, run_time=0.75),
+            AnimationGroup(FadeOut(parent), FadeIn(child), run_time=0.25),
+        )
+        for parent, child in zip(parents, children, strict=True)
+    ]
