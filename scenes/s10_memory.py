@@ -33,7 +33,6 @@ from scenes.parts import (
     Number,
     Phrase,
     Say,
-    Strip,
     Wire,
     arrow,
     formula,
@@ -42,14 +41,8 @@ from scenes.parts import (
 )
 from scenes.parts.icons import tick
 from scenes.parts.ruler import Change, Ruler
+from scenes.parts.sublayers import SubLayers
 from scenes.values import Scalar, Values, compute, constant
-
-
-class Line(Strip):
-    """Five vectors below one another fill the picture."""
-
-    LEFT_OF_CELLS = -3.1
-    TOP, PITCH, HEIGHT = 2.25, 0.98, 0.7
 
 
 class Memory(LectureScene):
@@ -290,39 +283,19 @@ class Memory(LectureScene):
         names = ("self_attn.output", "norm1.output", "ffn.output", "norm2.output")
         values = [self.input[i], *(run[f"encoder.1.{name}"][i] for name in names)]
         keys = ("strip_input", "strip_attention", "strip_norm", "strip_ffn", "strip_norm")
-        self.strips = strips = [
-            Line(
-                value, self.label(key, {"token": self.tokens[i]}, size=theme.BODY), line, cell=1.85
-            )
-            for line, (value, key) in enumerate(zip(values, keys, strict=True))
-        ]
-        x = strips[0].grid.get_right()[0]
-        around = VGroup()
-        for top in (0, 2):
-            high, low = (strips[n].grid.get_y() for n in (top, top + 2))
-            if top:
-                high -= 0.12
-            else:
-                low += 0.12
-            around.add(Wire([x + 0.1, high], [x + 0.75, high], [x + 0.75, low], [x + 0.1, low]))
-        note = self.label("residual").place([x + 1.0, strips[1].grid.get_y(), 0], LEFT)
-        notes = VGroup(note, note.copy().shift([0, strips[3].grid.get_y() - note.midline, 0]))
+        captions = [self.label(key, {"token": self.tokens[i]}, size=theme.BODY) for key in keys]
+        residuals = [self.label("residual") for _ in range(2)]
+        self.passing = passing = SubLayers(values, captions, residuals)
         with self.beat("vector"):
             self.play(FadeOut(self.old), run_time=theme.FADE)
-            self.play(FadeIn(strips[0]), run_time=0.5)
-            for line, other in enumerate(strips[1:]):
-                more = [Create(around[line // 2]), FadeIn(notes[line // 2])] if line % 2 else []
-                self.play(
-                    FadeIn(other.caption),
-                    FadeIn(other.grid, shift=0.3 * DOWN),
-                    *more,
-                    run_time=theme.MOVE,
-                )
-            self.play(strips[-1].caption.animate.set_color(self.color), run_time=theme.FADE)
-        self.old = VGroup(*strips[:-1], strips[-1].caption, around, notes)
+            self.play(FadeIn(passing.strips[0]), run_time=0.5)
+            for line in range(1, len(values)):
+                self.play(*passing.step(line), run_time=theme.MOVE)
+            self.play(passing.last.caption.animate.set_color(self.color), run_time=theme.FADE)
+        self.old = passing.all_but_last()
 
     def memory_matrix(self) -> None:
-        i, last = self.asking, self.strips[-1].grid
+        i, last = self.asking, self.passing.last.grid
         grid = Grid.signed(self.memory, rows=self.tokens, cell=(1.7, 0.86), size=30, label_size=30)
         grid.shift([0, -0.15, 0] - grid.cells.get_center())
         name = Phrase("Memory", size=30, color=self.color, bold=True)

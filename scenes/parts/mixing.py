@@ -12,15 +12,17 @@ from .equation import TIMES
 from .grid import GAP, Grid
 from .motion import born_each
 from .phrase import Number, Phrase
+from .vector import equals
 
 
 class WeightedSum(VGroup):
     """``weights`` (n,) times ``values`` (n, d), line by line, and the sum (d,), all of the trace.
 
-    ``heads`` are the headings of weights, values and products.
+    ``heads`` are the headings of weights, values and products. A weight that is exactly 0, and its
+    products, are shown as ``0``.
     """
 
-    KEY, WEIGHT, VALUES, PRODUCTS, STEP = -5.9, -3.5, -1.1, 3.2, 2.1
+    KEY, WEIGHT, VALUES, PRODUCTS, STEP = -5.9, -3.5, -1.1, 3.6, 2.1
 
     def __init__(
         self,
@@ -43,19 +45,22 @@ class WeightedSum(VGroup):
             y = top - pitch * j
             key = Phrase(word, size=theme.HEADING, color=key_color, bold=True)
             self.keys.add(key.place([self.KEY, y, 0], LEFT))
-            weight = Number(weights[j], 4, size=theme.HEADING, color=theme.WEIGHT)
+            places = 4 if weights[j].exact else 0
+            weight = Number(weights[j], places, size=theme.HEADING, color=theme.WEIGHT)
             self.weights.add(weight.place([self.WEIGHT, y, 0], RIGHT))
             sign = Phrase(TIMES, size=theme.HEADING, color=theme.MUTED)
             middle_x = (self.WEIGHT + self.values.cells.get_left()[0]) / 2
             self.signs.add(sign.place([middle_x, y, 0]))
-            numbers = [Number(weights[j] * value, 4, size=theme.HEADING) for value in values[j]]
+            products = (weights[j] * value for value in values[j])
+            numbers = [Number(product, places, size=theme.HEADING) for product in products]
             self.products.add(self._in_columns(numbers, y))
         y = top - pitch * len(keys) - 0.14
         style = {"size": 28, "color": theme.VALUE, "bold": True}
         self.sums = self._in_columns([Number(total, 4, **style) for total in result], y)
-        left, right = self.PRODUCTS - 2.1, self.sums.get_right()[0] + 0.1
+        left, right = self.PRODUCTS - 2.95, self.sums.get_right()[0] + 0.1
         rule = Line([left, y + 0.41, 0], [right, y + 0.41, 0], stroke_width=2, color=theme.MUTED)
-        sigma = Phrase("Σ", size=theme.HEADING, color=theme.MUTED).place([left, y, 0], LEFT)
+        sign = f"Σ {equals(self.products, self.sums)}"
+        sigma = Phrase(sign, size=theme.HEADING, color=theme.MUTED).place([left, y, 0], LEFT)
         self.rule = VGroup(rule, sigma)
         self.heads = VGroup(*heads)
         heads[0].place([self.WEIGHT, top + 0.77, 0], RIGHT)

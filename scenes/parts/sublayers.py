@@ -1,0 +1,59 @@
+"""A token's vector through a layer, sub-layer by sub-layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from manim import DOWN, LEFT, Animation, Create, FadeIn, VGroup
+
+from ..values import Values
+from .flow import Wire
+from .phrase import Phrase
+from .strips import Strip
+
+
+class Line(Strip):
+    """Up to five vectors below one another fill the picture."""
+
+    LEFT_OF_CELLS = -3.1
+    TOP, PITCH, HEIGHT = 2.25, 0.98, 0.7
+
+
+class SubLayers(VGroup):
+    """What goes in, and by turns a sub-layer's output and the LayerNorm of the sum: each with its
+    caption in a line of its own, the residual as a wire past the sub-layer.
+
+    ``residuals`` are the wires' names, one for each sub-layer.
+    """
+
+    def __init__(
+        self, values: Sequence[Values], captions: Sequence[Phrase], residuals: Sequence[Phrase]
+    ) -> None:
+        self.strips = [
+            Line(value, caption, line, cell=1.85)
+            for line, (value, caption) in enumerate(zip(values, captions, strict=True))
+        ]
+        x = self.strips[0].grid.get_right()[0] + 0.1
+        self.wires, self.residuals = VGroup(), VGroup()
+        for n, name in enumerate(residuals):
+            high, low = Line.y(2 * n) - 0.12, Line.y(2 * n + 2) + 0.12
+            self.wires.add(Wire([x, high], [x + 0.65, high], [x + 0.65, low], [x, low]))
+            self.residuals.add(name.place([x + 0.9, Line.y(2 * n + 1), 0], LEFT))
+        super().__init__(*self.strips, self.wires, self.residuals)
+
+    def step(self, line: int) -> list[Animation]:
+        """The animations that bring a line, 1 or more, and the residual that leads to it."""
+        strip = self.strips[line]
+        moves: list[Animation] = [FadeIn(strip.caption), FadeIn(strip.grid, shift=0.3 * DOWN)]
+        if line % 2 == 0:
+            n = line // 2 - 1
+            moves += [Create(self.wires[n]), FadeIn(self.residuals[n])]
+        return moves
+
+    @property
+    def last(self) -> Strip:
+        return self.strips[-1]
+
+    def all_but_last(self) -> VGroup:
+        """Everything but the cells of the last line."""
+        return VGroup(*self.strips[:-1], self.last.caption, self.wires, self.residuals)
