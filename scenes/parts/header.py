@@ -6,7 +6,18 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from manim import LEFT, RIGHT, Line, ManimColor, Rectangle, RoundedRectangle, VGroup
+from manim import (
+    LEFT,
+    RIGHT,
+    Animation,
+    FadeIn,
+    FadeOut,
+    Line,
+    ManimColor,
+    Rectangle,
+    RoundedRectangle,
+    VGroup,
+)
 
 from .. import theme
 from ..values import constant
@@ -103,6 +114,13 @@ class Header(VGroup):
             color=theme.HAIRLINE,
         )
         self.add(self.title, self.minimap, self.rule)
+
+    def relight(self, lit: tuple[str, ...]) -> list[Animation]:
+        """The animations after which the mini map lights other boxes."""
+        old, new = self.minimap, MiniMap(lit, self.color_of_part)
+        self.minimap = new.move_to(old)
+        self.remove(old).add(new)
+        return [FadeOut(old), FadeIn(new)]
 
     def badge_for(self, steps: tuple[int, int]) -> Badge:
         """A badge for other steps, in the same place."""
