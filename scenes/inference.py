@@ -15,6 +15,7 @@ from manim import LEFT, RIGHT, UP, Animation, FadeIn, ManimColor, ReplacementTra
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import Facts, Number, Say
+from scenes.parts.icons import tick
 from scenes.parts.step import Choice, RowComparison, WordCard
 from scenes.parts.weight_map import differing
 from scenes.values import Scalar, compute
@@ -156,6 +157,8 @@ class InferenceStep(LectureScene):
         name.place([self.rows.CELLS, -1.65, 0], LEFT)
         number.beside(name, 0.3)
         self.verdict = VGroup(name, number)
+        if self.equal:
+            self.verdict.add(tick().next_to(number, RIGHT, buff=0.3))
         return self.rows
 
     def tell_comparison(self, beat: str, leaving: Sequence[Animation]) -> None:
@@ -168,4 +171,6 @@ class InferenceStep(LectureScene):
             self.play(FadeIn(rows.names[1], rows.minus, theirs), run_time=0.6)
             self.play(FadeIn(rows.rule, rows.equal, rows.names[2]), run_time=0.3)
             self.play(*rows.subtract(), run_time=theme.MOVE)
-            self.play(FadeIn(self.verdict, shift=0.2 * UP), run_time=0.5)
+            if not self.equal:
+                self.verdict.add(rows.largest())
+            self.play(FadeIn(self.verdict), run_time=0.5)

@@ -14,6 +14,7 @@ from manim import (
     LaggedStart,
     Line,
     ManimColor,
+    RoundedRectangle,
     VGroup,
 )
 
@@ -21,6 +22,7 @@ from .. import theme
 from ..rounding import MINUS
 from ..values import Scalar, Values
 from .flow import Block, Mask
+from .grid import outline
 from .icons import tick
 from .motion import born_each
 from .phrase import Number, Phrase
@@ -148,7 +150,7 @@ class WordCard(VGroup):
 class RowComparison(VGroup):
     """A row of logits minus another, word by word, and what is left."""
 
-    LABEL, SIGN, CELLS = theme.LEFT_EDGE, -4.22, -3.95
+    LABEL, SIGN, CELLS, RIGHT = theme.LEFT_EDGE, -4.22, -3.95, theme.RIGHT_EDGE - 0.1
     YS = (1.5, 0.56, -0.56)
     HEIGHT = 0.76
 
@@ -161,7 +163,7 @@ class RowComparison(VGroup):
     ) -> None:
         super().__init__()
         self.differences = [a - b for a, b in zip(ours, theirs, strict=True)]
-        width = (theme.RIGHT_EDGE - self.CELLS + 0.05) / len(words) - 0.05
+        width = (self.RIGHT - self.CELLS + 0.05) / len(words) - 0.05
         fill = signed(ours, theirs, self.differences)
         rows = ours, theirs, self.differences
         cell = (width, self.HEIGHT)
@@ -182,13 +184,19 @@ class RowComparison(VGroup):
                 label.scale((width - 0.1) / label.width)
             self.words.add(label.place([x, 2.2, 0]))
         style = {"size": 28, "color": theme.MUTED}
-        sign = equals([self.rows[1], self.rows[2]], self.rows[0])
+        whole, *parts = (row.numbers for row in self.rows)
+        sign = equals(parts, whole)
         self.minus = Phrase(MINUS, **style).place([self.SIGN, self.YS[1], 0])
         self.equal = Phrase(sign, **style).place([self.SIGN, self.YS[2], 0])
         y = (self.YS[1] + self.YS[2]) / 2
-        ends = [self.SIGN - 0.15, y, 0], [theme.RIGHT_EDGE, y, 0]
+        ends = [self.SIGN - 0.15, y, 0], [self.RIGHT, y, 0]
         self.rule = Line(*ends, stroke_width=2, color=theme.MUTED)
         self.add(*self.rows, self.names, self.words, self.minus, self.equal, self.rule)
+
+    def largest(self) -> RoundedRectangle:
+        """A ring around the largest difference."""
+        sizes = [abs(scalar.exact) for scalar in self.differences]
+        return outline(self.rows[2].whole(sizes.index(max(sizes))), buff=0.0)
 
     def subtract(self) -> list[Animation]:
         """Each difference comes from the two logits above it."""

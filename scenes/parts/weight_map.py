@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from manim import LEFT, RoundedRectangle, VGroup
+from manim import LEFT, RIGHT, RoundedRectangle, VGroup
 
 import engine
 
@@ -39,32 +39,35 @@ class WeightMap(VGroup):
     ``show`` lights the boxes of the matrices that differ, with a sign.
     """
 
-    LEFT_OF_BOXES, BOX, GAP, APART = -5.2, (1.0, 0.56), 0.08, 0.4
-    TOP, PITCH = 1.72, 0.72
+    LEFT_OF_BOXES, BOX, GAP, APART = -5.2, (1.0, 0.52), 0.08, 0.4
+    TOP, BOTTOM = 2.38, -1.82
 
-    def __init__(self, weights: engine.Weights, heads: Sequence[Phrase]) -> None:
+    def __init__(
+        self, weights: engine.Weights, heads: Sequence[Phrase], legend: Phrase | None = None
+    ) -> None:
         super().__init__()
         self.boxes: dict[str, VGroup] = {}
         self.lines, self.heads = VGroup(), VGroup(*heads)
-        config = weights.config
-        layers = [
-            *((f"Enc {n + 1}", f"encoder.{n}", kinds) for n, kinds in enumerate(config.encoder)),
-            *((f"Dec {n + 1}", f"decoder.{n}", kinds) for n, kinds in enumerate(config.decoder)),
-        ]
+        layers = _layers(weights)
         self._starts = self._columns()
+        self._pitch = (self.TOP - self.BOTTOM) / (len(layers) + 2)
+        y = self.TOP - self._pitch
         for head, (kind, columns) in zip(heads, _COLUMNS.items(), strict=True):
-            middle = self._x(kind, (len(columns) - 1) / 2)
-            head.place([middle, self.TOP + 0.66, 0])
-        self._line(STATIONS[0], {"embedding.weight": ("E", "self_attn", 0)})
-        for name, path, kinds in layers:
+            head.place([self._x(kind, (len(columns) - 1) / 2), y, 0])
+        self._line(STATIONS[0], {"embedding.weight": ("E", "self_attn", 0)}, 0)
+        for n, (name, path, kinds) in enumerate(layers):
             boxes = {
                 f"{path}.{kind}.{matrix}.weight": (label, kind, place)
                 for kind in kinds
                 for place, (label, matrix) in enumerate(_COLUMNS[kind].items())
             }
-            self._line(name, boxes)
-        self._line(STATIONS[-1], {"output_projection.weight": ("W", "self_attn", 0)})
-        self.add(self.lines, self.heads)
+            self._line(name, boxes, n + 2)
+        out = {"output_projection.weight": ("W", "self_attn", 0)}
+        self._line(STATIONS[-1], out, len(layers) + 2)
+        self.legend = VGroup()
+        if legend is not None:
+            self.legend.add(legend.place([theme.RIGHT_EDGE, self.TOP, 0], RIGHT))
+        self.add(self.lines, self.heads, self.legend)
 
     def _columns(self) -> dict[str, float]:
         starts, x = {}, self.LEFT_OF_BOXES
@@ -76,15 +79,19 @@ class WeightMap(VGroup):
     def _x(self, kind: str, place: float) -> float:
         return self._starts[kind] + place * (self.BOX[0] + self.GAP) + self.BOX[0] / 2
 
-    def _line(self, name: str, boxes: dict[str, tuple[str, str, int]]) -> None:
-        y = self.TOP - self.PITCH * len(self.lines)
+    def _line(self, name: str, boxes: dict[str, tuple[str, str, int]], place: int) -> None:
+        y = self.TOP - self._pitch * place
         label = Phrase(name, size=22, color=theme.INK, bold=True)
         line = VGroup(label.place([theme.LEFT_EDGE, y, 0], LEFT))
-        for matrix, (text, kind, place) in boxes.items():
-            box = _box(text, self.BOX, lit=False).move_to([self._x(kind, place), y, 0])
+        for matrix, (text, kind, column) in boxes.items():
+            box = _box(text, self._size, lit=False).move_to([self._x(kind, column), y, 0])
             self.boxes[matrix] = box
             line.add(box)
         self.lines.add(line)
+
+    @property
+    def _size(self) -> tuple[float, float]:
+        return self.BOX[0], min(self.BOX[1], self._pitch - 0.1)
 
     def lit(self, names: Iterable[str]) -> dict[str, VGroup]:
         """For each of these matrices the box that takes the place of its own."""
@@ -92,9 +99,18 @@ class WeightMap(VGroup):
         for name in names:
             old = self.boxes.get(name)
             if old is not None:
-                box = _box(f"{old[1].text} ≠", self.BOX, lit=True)
+                box = _box(f"{old[1].text} ≠", self._size, lit=True)
                 made[name] = box.move_to(old)
         return made
+
+
+def _layers(weights: engine.Weights) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Name on screen, name in the file, and sub-layers of each layer."""
+    config = weights.config
+    return [
+        *((f"Enc {n + 1}", f"encoder.{n}", kinds) for n, kinds in enumerate(config.encoder)),
+        *((f"Dec {n + 1}", f"decoder.{n}", kinds) for n, kinds in enumerate(config.decoder)),
+    ]
 
 
 def _box(text: str, size: tuple[float, float], *, lit: bool) -> VGroup:
