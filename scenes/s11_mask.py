@@ -265,10 +265,11 @@ class Mask(LectureScene):
     def sweep(self, shut: Grid) -> LaggedStart:
         """Cell by cell the mask is laid over the scores, from the corner to the diagonal."""
         steps = []
-        for i, j in sorted(shut.closed(), key=lambda place: place[0] - place[1]):
+        places = sorted(shut.closed(), key=lambda place: place[0] - place[1])
+        for n, (i, j) in enumerate(places):
             tile, start = shut.whole_cell(i, j), self.mask_grid.cell(i, j)
             for layer, part in enumerate(tile):
-                part.set_z_index(2 + layer)
+                part.set_z_index(2 + 3 * n + layer)
             tile.save_state()
             VGroup(*tile[:2]).stretch(start.width / tile[0].width, dim=0)
             tile.shift(start.get_center() - tile[0].get_center())
