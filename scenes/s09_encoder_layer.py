@@ -1,0 +1,511 @@
+"""Scene 9, steps 27-38: how attention weights become the vectors that an encoder layer puts out.
+
+Claims: a head's output is the sum of the values by their weights; the heads are joined and mixed by
+WO; the input is added back; LayerNorm takes the mean off and divides by the root of variance plus
+epsilon; the FFN widens, drops what is below zero and narrows; then Add & Norm once more.
+Reads of the training pass: ``encoder.input`` and ``encoder.0`` from self_attn.weights to norm2; of
+the weights ``encoder.0``: out_proj, linear1, linear2.
+"""
+
+from __future__ import annotations
+
+from manim import (
+    DOWN,
+    LEFT,
+    RIGHT,
+    UP,
+    Create,
+    FadeIn,
+    FadeOut,
+    GrowArrow,
+    LaggedStart,
+    Line,
+    Mobject,
+    ReplacementTransform,
+    VGroup,
+)
+
+from scenes import theme
+from scenes.base import LectureScene
+from scenes.parts import (
+    OVER,
+    AddAndNorm,
+    Connections,
+    Equation,
+    Grid,
+    Number,
+    Phrase,
+    Projection,
+    Say,
+    Stages,
+    Strip,
+    Term,
+    Token,
+    Vector,
+    WeightedSum,
+    arrow,
+    born_each,
+    born_of,
+    fly,
+    formula,
+    outline,
+    row,
+)
+from scenes.rounding import decimals_needed
+from scenes.values import Scalar, compute, constant
+
+LAYER = "encoder.0"
+STAGES = ("attention", "norm", "ffn", "norm")
+#: The columns of the feed-forward network: left edges; cells of the wide and the narrow ones.
+FFN_X, FFN_HEAD_Y, FFN_Y = (-6.54, -2.7, 1.14, 4.99), 1.76, -0.37
+WIDE, NARROW = (1.55, 0.41), (1.55, 0.62)
+NOTE_X = 3.8
+
+
+class EncoderLayer(LectureScene):
+    beats = (
+        ("question", 27),
+        ("mix", 27),
+        ("second", 28),
+        ("concat", 29),
+        ("project", 30),
+        ("residual", 31),
+        ("statistics", 32),
+        ("normalise", 33),
+        ("expand", 34),
+        ("relu", 35),
+        ("contract", 36),
+        ("again", 37),
+        ("all", 38),
+        ("takeaway", 38),
+    )
+    color = theme.ENCODER
+    lit = ("Enc 1",)
+
+    def construct(self) -> None:
+        self.read_trace()
+        self.question()
+        self.first_component()
+        self.second_component()
+        self.join_heads()
+        self.project()
+        self.residual()
+        self.mean_and_variance()
+        self.normalise()
+        self.expand()
+        self.relu()
+        self.contract()
+        self.second_add_and_norm()
+        self.all_tokens()
+        self.takeaway()
+
+    def read_trace(self) -> None:
+        run, part = self.training, f"{LAYER}.self_attn"
+        self.tokens, self.asking = run.source, 0
+        self.token = {"token": self.tokens[self.asking]}
+        self.weights, self.values = run[f"{part}.weights"], run[f"{part}.v"]
+        self.mixed = run[f"{part}.heads"]
+        self.hidden, self.active = (
+            list(run[f"{LAYER}.ffn.{name}"][self.asking]) for name in ("hidden", "activated")
+        )
+        self.sizes = {
+            "rows": Say(run.size("encoder.input", 0), 0),
+            "d": Say(run.size("encoder.input", 1), 0),
+            "d_ff": Say(run.size(f"{LAYER}.ffn.hidden", 1), 0),
+            "heads": Say(run.size(f"{part}.weights", 0), 0),
+        }
+
+    def matrix(self, name: str) -> list[list[Scalar]]:
+        """A weight matrix of the layer, row by row."""
+        return [list(weights) for weights in self.training.weight(f"{LAYER}.{name}.weight")]
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    def stage(self, n: int) -> Stages:
+        names = [self.text(f"stage_{name}") for name in STAGES]
+        return Stages(names, n, theme.ENCODER)
+
+    def next_stage(self, n: int, *gone: Mobject) -> None:
+        """Light the next box, and clear what the last one needed."""
+        old, self.stages = self.stages, self.stage(n)
+        self.play(FadeOut(old, *gone), FadeIn(self.stages), run_time=theme.FADE)
+
+    def strip(self, name: str, key: str, line: int) -> Strip:
+        """The token's row of an array of the trace."""
+        values = self.training[name][self.asking]
+        return Strip(values, self.label(key, size=theme.BODY, color=theme.INK), line)
+
+    def regroup(self, *whole: Mobject) -> None:
+        """Put what came in pieces back together; nothing changes on screen."""
+        for mobject in whole:
+            self.remove(*mobject.get_family())
+        self.add(*whole)
+
+    # -- attention -----------------------------------------------------------------------------
+
+    def question(self) -> None:
+        with self.beat("question"):
+            pass
+
+    def first_component(self) -> None:
+        i = self.asking
+        heads = [self.label(key) for key in ("weight", "value", "product")]
+        self.mix = mix = WeightedSum(
+            self.weights[0][i], self.values[0], self.mixed[0][i], self.tokens, heads
+        )
+        asking = Phrase(self.text("row_of"), self.token, size=theme.HEADING, bold=True)
+        asking.place([mix.KEY, mix.heads[0].midline, 0], LEFT)
+        self.mark = outline(mix.values.column_cells(0), color=theme.VALUE, stroke=4)
+        with self.beat("mix", self.token):
+            self.play(
+                self.answer(), FadeIn(mix.keys, mix.heads[0], mix.weights, asking), run_time=0.6
+            )
+            self.play(FadeIn(mix.signs, mix.values, mix.heads[1]), run_time=0.5)
+            self.play(Create(self.mark), FadeIn(mix.heads[2]), run_time=0.4)
+            self.multiply(0, 2.2)
+            self.play(FadeIn(mix.rule), run_time=0.3)
+            self.add_products(0)
+        self.old = VGroup(mix.all_but_sums(), asking)
+
+    def multiply(self, d: int, run_time: float) -> None:
+        """Component ``d`` of every value times its weight, line by line."""
+        mix, lines = self.mix, []
+        for j, products in enumerate(mix.products):
+            moves = born_of(products[d], mix.values.number(j, d), mix.weights[j])
+            lines.append(LaggedStart(*moves, lag_ratio=0))
+        self.play(LaggedStart(*lines, lag_ratio=0.5), run_time=run_time)
+
+    def add_products(self, d: int) -> None:
+        column = [products[d] for products in self.mix.products]
+        self.play(*born_of(self.mix.sums[d], *column), run_time=0.7)
+
+    def second_component(self) -> None:
+        mark = outline(self.mix.values.column_cells(1), color=theme.VALUE, stroke=4)
+        with self.beat("second"):
+            self.play(ReplacementTransform(self.mark, mark), run_time=0.4)
+            self.multiply(1, 1.6)
+            self.add_products(1)
+        self.old.add(mark)
+
+    def join_heads(self) -> None:
+        self.joined = joined = self.strip(f"{LAYER}.self_attn.concat", "joined", 1.55)
+        self.stages = self.stage(0)
+        token = Token(self.token["token"], color=theme.ENCODER, filled=True)
+        token.move_to([theme.LEFT_EDGE + token.width / 2, Strip.y(0.55), 0])
+        cells, numbers, d_v = joined.grid.cells, joined.numbers, self.values.shape[2]
+        names = VGroup()
+        for n in range(len(cells) // d_v):
+            half = VGroup(*cells[n * d_v : (n + 1) * d_v])
+            name = Phrase(f"Head {n + 1}", size=22, color=theme.MUTED)
+            names.add(name.place([half.get_x(), half.get_top()[1] + 0.27, 0]))
+        moves = [ReplacementTransform(a, b) for a, b in zip(self.mix.sums, numbers, strict=False)]
+        with self.beat("concat", {"d": self.sizes["d"]}):
+            self.play(FadeOut(self.old), FadeIn(self.stages), run_time=theme.FADE)
+            self.play(*moves, FadeIn(cells[:d_v], names[0], token), run_time=0.7)
+            rest = VGroup(cells[d_v:], numbers[d_v:], names[1:])
+            self.play(FadeIn(rest, shift=0.3 * LEFT), run_time=0.7)
+            self.play(FadeIn(joined.caption), run_time=0.3)
+            self.regroup(joined)
+        self.old = VGroup(token, names)
+
+    def project(self) -> None:
+        weights = self.matrix("self_attn.out_proj")
+        decimals = decimals_needed([w.exact for line in weights for w in line], 3)
+        self.output = list(self.training[f"{LAYER}.self_attn.output"][self.asking])
+        self.product = product = Projection(
+            self.joined.grid.values,
+            weights,
+            self.output,
+            left=Strip.LEFT_OF_CELLS,
+            top=1.5,
+            cell=(1.7, 0.62),
+            result=(4.6, 1.94),
+            decimals=(4, decimals, 4),
+            size=28,
+            apart=0.36,
+        )
+        name = formula("W_O", size=44, at=(-4.3, product.rows.get_y(), 0))
+        head = self.label("projected", size=theme.BODY, color=theme.INK)
+        head.place([product.results.get_x(), 1.5, 0])
+        joined = self.joined
+        with self.beat("project", {"heads": self.sizes["heads"]}):
+            self.play(
+                FadeOut(self.old),
+                joined.caption.animate.place([theme.LEFT_EDGE, 1.5, 0], LEFT),
+                ReplacementTransform(joined.grid.cells, product.input.cells),
+                ReplacementTransform(joined.numbers, product.input.numbers),
+                run_time=0.7,
+            )
+            self.play(FadeIn(product.rows, name), run_time=0.5)
+            self.play(FadeIn(head), run_time=0.3)
+            for i in range(len(weights)):
+                self.play(
+                    GrowArrow(product.arrows[i]), FadeIn(product.results.whole(i)), run_time=0.4
+                )
+        self.old = VGroup(joined.caption, product.input, product.rows, product.arrows, name, head)
+
+    # -- the first Add & Norm ------------------------------------------------------------------
+
+    def residual(self) -> None:
+        x = self.strip("encoder.input", "input", 0)
+        change = self.strip(f"{LAYER}.self_attn.output", "output", 1)
+        self.total = total = self.strip(f"{LAYER}.add1", "total", 2)
+        self.normed = normed = self.strip(f"{LAYER}.norm1.output", "normed", 3)
+        block = AddAndNorm(x, change, total, normed, [])
+        results = self.product.results
+        with self.beat("residual", self.token):
+            self.next_stage(1, self.old)
+            self.play(
+                ReplacementTransform(results.cells, change.grid.cells),
+                ReplacementTransform(results.numbers, change.numbers),
+                FadeIn(change.caption),
+                run_time=0.7,
+            )
+            self.play(FadeIn(x, shift=0.2 * DOWN), run_time=0.6)
+            self.play(*block.write(), run_time=0.3)
+            self.play(*block.add_up(), run_time=0.8)
+            self.regroup(change, total)
+        self.old = VGroup(x, change, block.sign, block.rule)
+
+    def line(self, scalars: list[Scalar], caption: str, n: int) -> tuple[Vector, Mobject]:
+        """Numbers worked out, in the n-th line, with a formula in front."""
+        vector = Vector(scalars, cell=(1.7, Strip.HEIGHT), size=28)
+        vector.at(Strip.LEFT_OF_CELLS, Strip.y(n))
+        made = formula(caption, size=38, at=(0, Strip.y(n), 0))
+        return vector, made.shift((theme.LEFT_EDGE - made.get_left()[0]) * RIGHT)
+
+    def mean_of(self, scalars: list[Scalar], mean: Scalar, key: str, n: int) -> VGroup:
+        """How a mean is worked out, to the right of the n-th line."""
+        count = self.sizes["d"].scalar
+        for decimals in range(4, -1, -1):
+            left = [Term(compute("add", *scalars), decimals), OVER, Term(count, 0, theme.MUTED)]
+            result = Term(mean, decimals, theme.ENCODER, bold=True)
+            made = Equation(left, result, size=22, gap=0.1)
+            room = theme.RIGHT_EDGE - NOTE_X
+            if made.width * theme.SMALLEST <= room * 22:
+                break
+        if made.width > room:
+            made.scale(room / made.width)
+        name = self.label(key, size=theme.SMALL).place([NOTE_X, Strip.y(n) + 0.23, 0], LEFT)
+        return VGroup(name, made.place([NOTE_X, Strip.y(n) - 0.19]))
+
+    def mean_and_variance(self) -> None:
+        run, i = self.training, self.asking
+        values = list(run[f"{LAYER}.add1"][i])
+        self.mean, self.variance = (
+            run[f"{LAYER}.norm1.{name}"][i] for name in ("mean", "variance")
+        )
+        apart = [value - self.mean for value in values]
+        squares = [value * value for value in apart]
+        self.apart, apart_name = self.line(apart, "x - mu", 1)
+        squared, squared_name = self.line(squares, "(x - mu)^2", 2)
+        mean = self.mean_of(values, self.mean, "mean", 0)
+        variance = self.mean_of(squares, self.variance, "variance", 2)
+        with self.beat("statistics", {"d": self.sizes["d"]}):
+            self.play(FadeOut(self.old), run_time=0.3)
+            self.play(self.total.animate.go_to(0), run_time=0.6)
+            self.play(FadeIn(mean, shift=0.2 * RIGHT), run_time=0.5)
+            self.play(
+                FadeIn(apart_name, self.apart.cells),
+                *born_each(self.apart.numbers, self.total.numbers),
+                run_time=0.7,
+            )
+            self.play(
+                FadeIn(squared_name, squared.cells),
+                *born_each(squared.numbers, self.apart.numbers),
+                run_time=0.7,
+            )
+            self.play(FadeIn(variance, shift=0.2 * RIGHT), run_time=0.5)
+        self.old = VGroup(self.total, mean, apart_name, self.apart, squared_name, squared, variance)
+
+    def normalise(self) -> None:
+        eps = constant(self.training.trace.weights.config.layer_norm_eps)
+        deviation = compute("sqrt", self.variance + eps)
+        y = Strip.y(3)
+        over = formula("div sqrt(sigma^2 + epsilon)", size=34)
+        over.move_to([NOTE_X + over.width / 2, y + 0.2, 0])
+        number = Number(deviation, 4, size=22, color=theme.ENCODER, bold=True)
+        equal = Phrase("=", size=22, color=theme.MUTED)
+        worked = row(equal, number, gap=0.1, at=[NOTE_X, y - 0.26, 0])
+        with self.beat("normalise"):
+            self.play(FadeIn(over, worked, shift=0.2 * RIGHT), run_time=0.5)
+            self.play(
+                FadeIn(self.normed.caption, self.normed.grid.cells),
+                *born_each(self.normed.numbers, self.apart.numbers),
+                run_time=0.9,
+            )
+            frame = self.normed.grid.frame(color=theme.ENCODER)
+            self.play(Create(frame), run_time=0.4)
+            self.regroup(self.normed.caption, self.normed.grid.cells, self.normed.numbers)
+        self.old.add(over, worked, frame)
+
+    # -- the feed-forward network --------------------------------------------------------------
+
+    def column(self, scalars: list[Scalar], n: int, *, wide: bool) -> Vector:
+        """A vector that stands upright in the n-th column."""
+        cell = WIDE if wide else NARROW
+        made = Vector(scalars, cell=cell, size=22 if wide else 24, down=True, bare_zeros=wide)
+        return made.at(FFN_X[n], 0).shift((FFN_Y - made.cells.get_y()) * UP)
+
+    def column_name(self, key: str, column: Vector, size: str = "") -> Phrase:
+        facts = {"size": self.sizes[size]} if size else {}
+        name = self.label(key, facts, size=22, color=theme.INK)
+        return name.place([column.cells.get_x(), FFN_HEAD_Y, 0])
+
+    def fan_name(self, typst: str, one: Vector, other: Vector) -> Mobject:
+        x = (one.cells.get_right()[0] + other.cells.get_left()[0]) / 2
+        return formula(typst, size=36, at=(x, FFN_HEAD_Y, 0))
+
+    def expand(self) -> None:
+        normed, values = self.normed, list(self.normed.grid.values)
+        self.narrow = self.column(values, 0, wide=False)
+        self.wide = self.column(self.hidden, 1, wide=True)
+        fan = Connections(self.narrow, self.wide, self.matrix("ffn.linear1"))
+        names = VGroup(
+            self.column_name("narrow", self.narrow, "d"),
+            self.fan_name("W_1", self.narrow, self.wide),
+            self.column_name("wide", self.wide, "d_ff"),
+        )
+        with self.beat("expand", {"d": self.sizes["d"], "d_ff": self.sizes["d_ff"]}):
+            self.next_stage(2, self.old, normed.caption)
+            self.play(
+                ReplacementTransform(normed.grid.cells, self.narrow.cells),
+                ReplacementTransform(normed.numbers, self.narrow.numbers),
+                FadeIn(names[0]),
+                run_time=0.8,
+            )
+            self.play(FadeIn(names[1:]), run_time=0.3)
+            rows = (
+                LaggedStart(Create(lines), FadeIn(self.wide.whole(j)), lag_ratio=0.5)
+                for j, lines in enumerate(fan)
+            )
+            self.play(LaggedStart(*rows, lag_ratio=0.3), run_time=2.2)
+        self.old = VGroup(self.narrow, self.wide, fan, names)
+
+    def relu(self) -> None:
+        self.kept = kept = self.column(self.active, 2, wide=True)
+        zeros = compute("count_zeros", *self.active)
+        name = self.column_name("relu", kept)
+        ways = VGroup(*(self.way(j) for j in range(len(self.active))))
+        dead = [j for j, scalar in enumerate(self.active) if scalar.exact == 0]
+        marks = VGroup(*(outline(VGroup(kept.cells[j]), color=theme.MUTED, buff=0) for j in dead))
+        facts = {"zeros": Say(zeros, 0), "zero": Say(constant(0), 0)}
+        with self.beat("relu", facts, variant="" if dead else "none"):
+            self.play(FadeIn(name), run_time=0.3)
+            moves = (
+                LaggedStart(FadeIn(ways[j]), FadeIn(kept.cells[j]), fly(a, b), lag_ratio=0.2)
+                for j, (a, b) in enumerate(zip(self.wide.numbers, kept.numbers, strict=True))
+            )
+            self.play(LaggedStart(*moves, lag_ratio=0.3), run_time=2)
+            if dead:
+                self.play(FadeIn(marks), run_time=0.4)
+            self.regroup(kept)
+        self.old.add(kept, name, ways, marks)
+
+    def way(self, j: int) -> VGroup:
+        """From a hidden number to the activated one: open, or shut where it was not above zero."""
+        start = self.wide.cells[j].get_right() + 0.15 * RIGHT
+        end = self.kept.cells[j].get_left() + 0.15 * LEFT
+        if self.active[j].exact != 0:
+            return VGroup(arrow(start, end, color=theme.INK))
+        middle, bar = (start + end) / 2, 0.11 * UP
+        stops = Line(middle - bar, middle + bar)
+        ways = VGroup(Line(start, middle), stops)
+        return ways.set_stroke(theme.MUTED, width=3)
+
+    def contract(self) -> None:
+        values = list(self.training[f"{LAYER}.ffn.output"][self.asking])
+        self.back = self.column(values, 3, wide=False)
+        fan = Connections(self.kept, self.back, self.matrix("ffn.linear2"))
+        names = VGroup(
+            self.fan_name("W_2", self.kept, self.back),
+            self.column_name("narrow", self.back, "d"),
+        )
+        with self.beat("contract", {"d": self.sizes["d"]}):
+            self.play(FadeIn(names), run_time=0.3)
+            rows = (
+                LaggedStart(Create(lines), FadeIn(self.back.whole(j)), lag_ratio=0.5)
+                for j, lines in enumerate(fan)
+            )
+            self.play(LaggedStart(*rows, lag_ratio=0.5), run_time=2)
+        self.old.remove(self.narrow)
+        self.old.add(fan, names)
+
+    # -- the second Add & Norm, and all tokens -------------------------------------------------
+
+    def second_add_and_norm(self) -> None:
+        x = self.strip(f"{LAYER}.norm1.output", "ffn_input", 0)
+        change = self.strip(f"{LAYER}.ffn.output", "ffn_output", 1)
+        places = {name: self.training[f"{LAYER}.norm2.{name}"] for name in ("mean", "variance")}
+        notes = [self.note(name, values[self.asking]) for name, values in places.items()]
+        total = self.strip(f"{LAYER}.add2", "total", 2)
+        self.last = self.strip(f"{LAYER}.norm2.output", "normed", 3)
+        block = AddAndNorm(x, change, total, self.last, notes)
+        with self.beat("again", self.token):
+            self.next_stage(3, self.old)
+            self.play(*self.becomes(self.narrow, x), *self.becomes(self.back, change), run_time=0.8)
+            self.play(*block.write(), run_time=0.3)
+            self.play(*block.add_up(), run_time=0.7)
+            self.play(FadeIn(block.notes), run_time=0.3)
+            self.play(*block.normalise(), run_time=0.7)
+            self.regroup(block)
+        self.old = block.all_but_normed()
+
+    def note(self, name: str, scalar: Scalar) -> Phrase:
+        """A mean or a variance beside the sum, with as many decimals as there is room for."""
+        for decimals in range(4, -1, -1):
+            said = {"value": Say(scalar, decimals)}
+            made = self.label(f"{name}_is", said, size=22, color=theme.INK)
+            if made.width < theme.RIGHT_EDGE - NOTE_X:
+                break
+        return made
+
+    def becomes(self, column: Vector, strip: Strip) -> list[object]:
+        """A column lies down and becomes a strip."""
+        return [
+            ReplacementTransform(column.cells, strip.grid.cells),
+            ReplacementTransform(column.numbers, strip.numbers),
+            FadeIn(strip.caption),
+        ]
+
+    def whole(self, name: str, left: float, key: str) -> tuple[Grid, Phrase]:
+        """An array of all tokens with its heading."""
+        grid = Grid.signed(
+            self.training[name],
+            rows=self.tokens,
+            cell=(1.18, 0.82),
+            size=theme.BODY,
+            row_color=theme.INK,
+            label_size=28,
+        )
+        corner = grid.cell(0, 0).get_left()
+        grid.shift([left - corner[0], 1.35 - corner[1], 0])
+        head = self.label(key, size=theme.HEADING, color=theme.ENCODER)
+        return grid, head.place([grid.cells.get_x(), 2.25, 0])
+
+    def all_tokens(self) -> None:
+        before, before_head = self.whole("encoder.input", -5.95, "before")
+        after, after_head = self.whole(f"{LAYER}.norm2.output", 1.6, "after")
+        i, y = self.asking, float(before.cells.get_y())
+        way = arrow([-0.85, y, 0], [0.75, y, 0], color=theme.ENCODER, width=5, tip=0.22)
+        name = Phrase("Encoder L1", size=22, color=theme.ENCODER, bold=True).place(
+            [-0.05, y + 0.35, 0]
+        )
+        others = [j for j in range(len(self.tokens)) if j != i]
+        with self.beat("all", {"rows": self.sizes["rows"]}):
+            self.play(FadeOut(self.old, self.stages, self.last.caption), run_time=theme.FADE)
+            self.play(
+                ReplacementTransform(self.last.grid.cells, after.row_cells(i)),
+                ReplacementTransform(self.last.numbers, after.row_numbers(i)),
+                FadeIn(after.row_labels[i], after_head),
+                run_time=theme.MOVE,
+            )
+            self.play(FadeIn(before, before_head), run_time=0.6)
+            self.play(FadeIn(name), GrowArrow(way), run_time=0.5)
+            rows = (FadeIn(after.row_all(j), shift=0.3 * RIGHT) for j in others)
+            self.play(LaggedStart(*rows, lag_ratio=0.4), run_time=1.4)
+
+    def takeaway(self) -> None:
+        with self.beat("takeaway"):
+            pass
+        self.leave()
