@@ -45,6 +45,7 @@ OPERATIONS: dict[str, Callable[..., float]] = {
     "min": lambda *terms: min(terms),
     "mean": lambda *terms: math.fsum(terms) / len(terms),
     "rank": lambda value, *others: 1.0 + sum(other > value for other in others),
+    "count": lambda *terms: float(len(terms)),
     "count_equal": lambda value, *terms: float(sum(term == value for term in terms)),
     "count_greater": _count_greater,
     "entropy": _entropy,

@@ -1,0 +1,182 @@
+"""The whole model in one picture: an upper lane that reads, a lower lane that writes, the memory
+between them, and the data on every wire."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from manim import DOWN, LEFT, RIGHT, Animation, ManimColor, VGroup
+
+from .. import theme
+from ..values import Run, Scalar
+from .flow import Block, Wire, shape_of
+from .light import Beam
+from .miniature import Fill, Miniature, Parcel
+from .phrase import Number, Phrase
+from .shapes import Token
+
+PITCH = 0.2
+TOP_Y, LOW_Y = 1.6, -0.75
+#: Edges of the token columns, of the first and of the last block.
+TOKENS = -6.54, -5.5
+FIRST, LAST = -4.46, 4.3
+EMBEDDING, LAYER = 1.58, 1.28
+HEIGHT = 1.2
+
+
+def places(layers: int) -> list[tuple[float, float]]:
+    """Left and right edges of the blocks: embedding, ``layers`` layers, output."""
+    start = FIRST + EMBEDDING
+    step = (LAST - start) / (layers + 1)
+    width = min(LAYER, step * 0.55)
+    ends = [start + step * (i + 1) for i in range(layers + 1)]
+    return [(FIRST, start), *((end - width, end) for end in ends)]
+
+
+def outputs(run: Run, side: str) -> list[str]:
+    """Names of what runs along a lane: the input, then the output of each layer."""
+    layers = run.trace.weights.config.layers(side)
+    ends = [f"{side}.{i}.norm{len(kinds)}.output" for i, kinds in enumerate(layers)]
+    return [f"{side}.input", *ends]
+
+
+def stack(words: Sequence[str], y: float, color: ManimColor) -> VGroup:
+    """Tokens one above the other at the left margin, centred at a height."""
+    left, right = TOKENS
+    pitch = min(0.42, 1.68 / len(words))
+    widest = max(Phrase(word, size=theme.SMALL, bold=True).width for word in words)
+    size = max(theme.SMALLEST, theme.SMALL * min(1.0, (right - left - 0.16) / widest))
+    tokens = VGroup()
+    for i, word in enumerate(words):
+        token = Token(word, color=color, size=size, height=pitch - 0.06, width=right - left)
+        top = y + pitch * (len(words) - 1) / 2
+        tokens.add(token.move_to([(left + right) / 2, top - pitch * i, 0]))
+    return tokens
+
+
+def centred(text: str, width: float) -> VGroup:
+    """The lines of a block's name, one below the other."""
+    lines = VGroup(*(Phrase(line, size=22, bold=True) for line in text.split("\n")))
+    for i, line in enumerate(lines):
+        line.place([0, -0.34 * i, 0])
+    return lines.scale(width / lines.width) if lines.width > width else lines
+
+
+class Lane(VGroup):
+    """Tokens, then blocks in a row, a wire before each, and a parcel on each wire between."""
+
+    def __init__(
+        self,
+        run: Run,
+        names: Sequence[str],
+        words: Sequence[str],
+        blocks: Sequence[tuple[str, tuple[float, float]]],
+        *,
+        y: float,
+        color: ManimColor,
+        count: Scalar,
+        ids: Phrase,
+        title: Phrase,
+    ) -> None:
+        self.level = y
+        self.tokens = stack(words, y, color)
+        self.title = title.place([self.tokens.get_x(), self.tokens.get_top()[1] + 0.22, 0])
+        self.blocks, self.wires, self.parcels = VGroup(), VGroup(), VGroup()
+        start = TOKENS[1]
+        for text, (left, right) in blocks:
+            self.wires.add(Wire([start + 0.06, y], [left - 0.04, y]))
+            block = Block((left, y + HEIGHT / 2), (right, y - HEIGHT / 2), color=color)
+            block.add(centred(text, right - left - 0.16).move_to(block))
+            self.blocks.add(block.set_z_index(2))
+            start = right
+        self.ids = VGroup(Number(count, 0, size=theme.SMALL), ids)
+        for piece, up in zip(self.ids, (0.22, -0.24), strict=True):
+            piece.place([(TOKENS[1] + FIRST) / 2 - 0.08, y + up, 0])
+        for name, before, after in zip(names, blocks, blocks[1:], strict=False):
+            self.parcels.add(parcel(run, name, (before[1][1] + after[1][0]) / 2 - 0.05, y))
+        super().__init__(self.tokens, self.title, self.ids)
+        self.add(self.wires, self.blocks, self.parcels)
+
+    @property
+    def rows(self) -> int:
+        return len(self.parcels[0].data.rows)
+
+    def pieces(self) -> list[VGroup]:
+        """Wire, block, wire with its parcel, block, … in the order of the flow."""
+        wires = [VGroup(self.wires[0], self.ids)]
+        wires += [VGroup(*pair) for pair in zip(self.wires[1:], self.parcels, strict=False)]
+        return [piece for pair in zip(wires, self.blocks, strict=True) for piece in pair]
+
+    def light(
+        self, until: float, color: ManimColor, rows: int = 0, **window: float
+    ) -> list[Animation]:
+        """Light from the tokens to ``until``, each block aglow as it passes; as many strands as
+        the parcels have rows, or ``rows``."""
+        ends = [TOKENS[1] + 0.06, self.level], [until, self.level]
+        beam = Beam(*ends, color=color, rows=rows or self.rows, pitch=PITCH, **window)
+        return [*beam.flashes(), *(beam.pulse(block) for block in self.blocks)]
+
+
+def parcel(run: Run, name: str, x: float, y: float, fill: Fill | None = None) -> Parcel:
+    """A matrix on a wire, in front of the light."""
+    made = Parcel(run, name, pitch=PITCH, fill=fill, size=theme.SMALLEST)
+    return made.at(x, y).set_z_index(2)
+
+
+class Memory(VGroup):
+    """The encoder's result, larger, with its name, and the wire to the layers that look into it."""
+
+    def __init__(self, run: Run, left: float, takers: Sequence[float]) -> None:
+        self.data = Miniature(run["memory"], pitch=0.25)
+        self.data.move_to([left + 0.42, TOP_Y, 0], LEFT).set_z_index(2)
+        self.wire = Wire([left + 0.06, TOP_Y], [left + 0.38, TOP_Y])
+        middle = float(self.data.get_x())
+        self.title = Phrase("memory", size=theme.BODY, color=theme.ENCODER, bold=True)
+        self.title.place([middle, self.data.get_top()[1] + 0.24, 0])
+        sizes = (run.size("memory", axis) for axis in (0, 1))
+        self.shape = shape_of(*sizes, size=theme.SMALLEST, color=theme.MUTED)
+        self.shape.next_to(self.data, DOWN, buff=0.13)
+        bend, low = TOP_Y - 1.3, LOW_Y + HEIGHT / 2
+        start = [middle, self.shape.get_bottom()[1] - 0.08]
+        self.paths = [
+            (start, [middle, bend], [x, bend], [x, low + 0.05]) for x in takers if x < middle
+        ]
+        self.bridges = VGroup(*(Wire(*path, color=theme.ENCODER) for path in self.paths))
+        self.carried = Phrase("<k>K</k>, <v>V</v>", size=theme.SMALL, bold=True)
+        self.carried.place([(middle + max(takers, default=middle)) / 2, bend + 0.19, 0])
+        super().__init__(self.wire, self.data, self.title, self.shape, self.bridges, self.carried)
+
+    def light(self, **window: float) -> list[Animation]:
+        """Light over the bridges."""
+        beams = [Beam(*path, color=theme.ENCODER, tail=0.9, **window) for path in self.paths]
+        return [flash for beam in beams for flash in beam.flashes()]
+
+
+class SizeCard(VGroup):
+    """The hyper-parameters: a name and its number in each line."""
+
+    def __init__(
+        self, title: Phrase, lines: Sequence[tuple[str, Sequence[Scalar]]], left: float, top: float
+    ) -> None:
+        right, pitch = theme.RIGHT_EDGE, 0.36
+        height = 0.62 + pitch * len(lines)
+        self.panel = Block((left, top), (right, top - height))
+        self.title = title.place([(left + right) / 2, top - 0.27, 0])
+        self.lines = VGroup()
+        for i, (name, scalars) in enumerate(lines):
+            y = top - 0.66 - pitch * i
+            label = Phrase(name, size=theme.SMALL, color=theme.MUTED)
+            room = right - left - 0.7
+            label.scale(min(1.0, max(theme.SMALLEST / theme.SMALL, room / label.width)))
+            line = VGroup(label.place([left + 0.18, y, 0], LEFT))
+            pen = right - 0.18
+            for k, scalar in enumerate(reversed(scalars)):
+                if k:
+                    plus = Phrase("+", size=theme.SMALL, color=theme.MUTED)
+                    line.add(plus.place([pen, y, 0], RIGHT))
+                    pen = plus.get_left()[0] - 0.07
+                number = Number(scalar, 0, size=22, bold=True).place([pen, y, 0], RIGHT)
+                line.add(number)
+                pen = number.get_left()[0] - 0.07
+            self.lines.add(line)
+        super().__init__(self.panel, self.title, self.lines)
