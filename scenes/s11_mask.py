@@ -124,15 +124,7 @@ class Mask(LectureScene):
 
     def peeking(self) -> None:
         now = self.asking
-        xs = [-3.1 + 2.5 * i for i in range(len(self.tokens))]
-        training, inference = VGroup(), VGroup()
-        for i, (text, x) in enumerate(zip(self.tokens, xs, strict=True)):
-            known = i <= now
-            options = {"width": 1.9, "height": 0.78, "size": 30, "filled": i == now}
-            training.add(Token(text, color=theme.TRAINING, **options).move_to([x, 0.35, 0]))
-            color = theme.INFERENCE if known else theme.MUTED
-            word = Token(text if known else "?", color=color, dashed=not known, **options)
-            inference.add(word.move_to([x, -1.35, 0]))
+        training, inference = self.two_sentences()
         names = VGroup(
             self.label("training", size=theme.HEADING, color=theme.TRAINING, bold=True),
             self.label("inference", size=theme.HEADING, color=theme.INFERENCE, bold=True),
@@ -159,6 +151,18 @@ class Mask(LectureScene):
             )
         kept = [look for look in looks if not look.goes_right]
         self.old = VGroup(training, inference, names, *kept, *barred)
+
+    def two_sentences(self) -> tuple[VGroup, VGroup]:
+        """The target as training has it, and as inference has it by the word now read."""
+        training, inference = VGroup(), VGroup()
+        for i, text in enumerate(self.tokens):
+            known, x = i <= self.asking, -3.1 + 2.5 * i
+            options = {"width": 1.9, "height": 0.78, "size": 30, "filled": i == self.asking}
+            training.add(Token(text, color=theme.TRAINING, **options).move_to([x, 0.35, 0]))
+            color = theme.INFERENCE if known else theme.MUTED
+            word = Token(text if known else "?", color=color, dashed=not known, **options)
+            inference.add(word.move_to([x, -1.35, 0]))
+        return training, inference
 
     def square(self, make: object, values: object, **options: object) -> Grid:
         """A query-by-key matrix where all of this scene's stand: at the left."""
