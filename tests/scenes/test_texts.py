@@ -69,7 +69,7 @@ def test_no_number_is_typed_into_a_sentence(table):
     for key, template in leaves(table):
         for span in texts.parse(template):
             rest = "" if span.is_fact else NAME.sub("", span.text)
-            assert not any(c.isdigit() for c in rest), (key, span.text)
+            assert not any(c.isdecimal() for c in rest), (key, span.text)
 
 
 @pytest.mark.parametrize("template", ["<q>open", "shut</q>", "<q><k>nested</k></q>", "<q>x</k>"])
