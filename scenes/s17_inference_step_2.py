@@ -85,7 +85,11 @@ class InferenceStep2(InferenceStep):
             label_size=theme.HEADING,
         )
         weights.shift([2.3, 1.15, 0] - weights.cells.get_corner(UP + LEFT))
-        head = self.label("weights", size=22).place([2.3, 2.35, 0], LEFT)
+        head = self.label("weights", size=theme.HEADING, color=theme.INK, bold=True)
+        head.place(
+            [theme.RIGHT_EDGE if head.width > 4.2 else 2.3, 2.35, 0],
+            RIGHT if head.width > 4.2 else LEFT,
+        )
         y = mask.doors.get_y()
         way = arrow([mask.doors.get_right()[0] + 0.3, y, 0], [weights.get_left()[0] - 0.3, y, 0])
         softmax = self.label("softmax").place([way.get_x(), y + 0.3, 0])
@@ -142,9 +146,10 @@ class InferenceStep2(InferenceStep):
             column_color=theme.INK,
             label_size=theme.BODY,
         )
+        grid.shift([left, y, 0] - grid.cell(0, 0).get_left())
         for label in grid.row_labels:
             label.place([theme.LEFT_EDGE, label.midline, 0], LEFT)
-        return grid.shift([left, y, 0] - grid.cell(0, 0).get_left())
+        return grid
 
     def choose(self) -> None:
         self.tell_choice("choice", [FadeOut(self.old)], self.last)
