@@ -7,6 +7,7 @@ numbers) that the beat's sentence must be filled with, and which of its variants
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -143,14 +144,61 @@ def autoregressive_loop(pass_of: PassOf) -> Words:
     }
 
 
+def architecture(pass_of: PassOf) -> Words:
+    trace = pass_of("training")
+    words = {"source": "".join(trace.source_tokens), "target": " ".join(trace.target_tokens)}
+    return {"question": (words, "")}
+
+
+def encoder_layer(pass_of: PassOf) -> Words:
+    token = {"token": pass_of("training").source_tokens[0]}
+    return {beat: (token, "") for beat in ("mix", "residual", "again")}
+
+
+def entropy(row: Any) -> float:
+    """In nats; a weight of zero counts nothing."""
+    return -sum(float(w) * math.log(float(w)) for w in row if w > 0)
+
+
+def memory(pass_of: PassOf) -> Words:
+    trace = pass_of("training")
+    tokens = trace.source_tokens
+    first, second = (trace[f"encoder.{layer}.self_attn.weights"] for layer in (0, 1))
+    tops = [largest(weights[0][0]) for weights in (first, second)]
+    same = tops[0] == tops[1]
+    row = {"query": tokens[0], "key_1": tokens[tops[0]]}
+    more = [
+        entropy(b) > entropy(a)
+        for one, other in zip(first, second, strict=True)
+        for a, b in zip(one, other, strict=True)
+    ]
+    return {
+        "row": (row if same else row | {"key_2": tokens[tops[1]]}, "same" if same else "differ"),
+        "even": ({"query": tokens[0]}, "more" if more[0] else "less"),
+        "rows": ({}, "all" if all(more) else "some"),
+    }
+
+
+def decoder_self_attention(pass_of: PassOf) -> Words:
+    target = pass_of("training").target_tokens
+    return {
+        "rows": ({"first": target[0], "last": target[-1]}, ""),
+        "mix": ({"query": target[1]}, ""),
+    }
+
+
 ORACLES: Mapping[int, Callable[[PassOf], Words]] = {
+    1: architecture,
     2: decoder_inputs,
     4: embedding,
     5: positional_encoding,
     6: input_,
     7: qkv,
     8: attention_scores,
+    9: encoder_layer,
+    10: memory,
     11: mask,
+    12: decoder_self_attention,
     13: cross_attention,
     14: output_loss,
     15: autoregressive_loop,
