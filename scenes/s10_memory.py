@@ -40,6 +40,7 @@ from scenes.parts import (
     sized,
 )
 from scenes.parts.icons import tick
+from scenes.parts.motion import hand_over
 from scenes.parts.ruler import Change, Ruler
 from scenes.parts.sublayers import SubLayers
 from scenes.values import Scalar, Values, compute, constant
@@ -181,13 +182,13 @@ class Memory(LectureScene):
         with self.beat("row", facts, variant="same" if same else "differ"):
             self.play(Create(marks), run_time=0.6)
             moves = [
-                ReplacementTransform(a, b)
+                move
                 for grid, chart in zip(maps, self.charts, strict=True)
-                for a, b in zip(grid.row_numbers(i), chart.numbers, strict=True)
+                for move in hand_over(grid.row_numbers(i), chart.numbers)
             ]
             for grid in maps:
                 grid.numbers.remove(*grid.row_numbers(i))
-            self.play(FadeOut(*maps, marks), *moves, run_time=theme.MOVE)
+            self.play(FadeOut(*maps, marks), *moves, run_time=theme.SLOW)
             self.play(FadeIn(*(chart.labels for chart in self.charts)), run_time=theme.FADE)
             for chart in self.charts:
                 self.play(

@@ -25,6 +25,7 @@ from manim import (
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import Block, Grid, Phrase, Say, WeightedSum, arrow, outline
+from scenes.parts.motion import hand_over
 from scenes.parts.sublayers import SubLayers
 from scenes.values import Scalar, Values, compute
 
@@ -69,7 +70,7 @@ class DecoderSelfAttention(LectureScene):
         self.output = run["decoder.0.norm2.output"]
         self.handed = run["decoder.1.norm1.output"]
         self.count = run.size("decoder.input", 0)
-        self.asking = 1
+        self.asking = max(0, min(1, len(self.tokens) - 2))
 
     # -- beats ---------------------------------------------------------------------------------
 
@@ -92,7 +93,7 @@ class DecoderSelfAttention(LectureScene):
                 **options,
             },
         )
-        return grid.shift([left - grid.cells.get_left()[0], -0.3 - grid.cells.get_y(), 0])
+        return grid.shift([left - grid.cells.get_left()[0], -0.2 - grid.cells.get_y(), 0])
 
     def heading(self, key: str, grid: Grid, color: object = theme.INK) -> Phrase:
         made = self.label(key, size=theme.HEADING, color=color, bold=True)
@@ -152,20 +153,18 @@ class DecoderSelfAttention(LectureScene):
         zero = self.weights[0][0, i, -1]
         facts = {"query": self.tokens[i], "zero": Say(zero, 0)}
         mark = one.frame(one.row_cells(i))
-        moves = [
-            ReplacementTransform(one.number(i, j), weight) for j, weight in enumerate(mix.weights)
-        ]
         with self.beat("mix", facts):
             self.play(FadeOut(self.old), Create(mark), run_time=0.6)
             numbers = one.row_numbers(i)
             one.numbers.remove(*numbers)
-            self.play(FadeOut(one, mark), *moves, run_time=theme.MOVE)
+            self.play(FadeOut(one, mark), *hand_over(numbers, mix.weights), run_time=theme.SLOW)
             self.play(FadeIn(mix.keys, mix.heads[0]), run_time=theme.FADE)
             self.play(FadeIn(mix.values, mix.heads[1], mix.signs), run_time=0.6)
             self.play(FadeIn(mix.heads[2]), run_time=0.2)
             self.play(mix.multiply(), run_time=1.4)
             dimmed = [part[j] for j in closed for part in (mix.keys, mix.weights, mix.products)]
-            self.play(*(part.animate.fade(0.4) for part in dimmed), run_time=theme.FADE)
+            if dimmed:
+                self.play(*(part.animate.fade(0.4) for part in dimmed), run_time=theme.FADE)
             self.play(FadeIn(mix.rule), *mix.add_up(), run_time=theme.MOVE)
         self.old = mix
 

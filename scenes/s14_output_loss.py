@@ -22,7 +22,6 @@ from manim import (
     GrowArrow,
     GrowFromEdge,
     LaggedStart,
-    ManimColor,
     MoveAlongPath,
     ReplacementTransform,
     TransformFromCopy,
@@ -34,25 +33,20 @@ from scenes.base import LectureScene
 from scenes.parts import (
     OVER,
     PLUS,
-    TIMES,
-    Bars,
-    Block,
     Equation,
-    Grid,
     Number,
     Phrase,
     Say,
     SoftmaxTable,
     Term,
-    Token,
     arrow,
     formula,
     outline,
 )
 from scenes.parts.curve import LossCurve
-from scenes.parts.icons import tick
-from scenes.rounding import decimals_needed
-from scenes.values import Scalar, compute, constant
+from scenes.parts.logits import OutputProjection
+from scenes.parts.losses import Card, LossTable, TargetPairs
+from scenes.values import compute, constant
 
 
 class OutputLoss(LectureScene):
@@ -70,8 +64,6 @@ class OutputLoss(LectureScene):
     )
     color = theme.TRAINING
     lit = ("Out",)
-    #: left edge of the table
-    LEFT = -6.3
 
     def construct(self) -> None:
         self.read_trace()
@@ -110,75 +102,34 @@ class OutputLoss(LectureScene):
 
     def one_logit(self) -> None:
         i, goal = self.at, self.goal
-        self.build_product()
-        vector, matrix = self.vector, self.matrix
-        terms: list[Term | str] = []
-        for d in range(self.out.shape[1]):
-            terms += [PLUS] if d else []
-            terms += [Term(self.out[i, d]), TIMES, Term(self.w_out[goal, d], matrix.decimals)]
-        result = Term(self.logits[i, goal], 4, theme.WEIGHT, bold=True)
-        line = Equation(terms, result, size=26, width=theme.WIDTH - 0.3)
-        line.place([theme.LEFT_EDGE, -1.92])
-        marks = VGroup(vector.frame(), outline(matrix.row_cells(goal), color=theme.WEIGHT))
-        with self.beat("logit", {"word": self.vocabulary[goal], "count": self.word_count()}):
-            self.play(self.answer(), FadeIn(vector, self.vector_name), run_time=theme.MOVE)
-            self.play(FadeIn(matrix, self.product), run_time=theme.MOVE)
-            self.play(Create(marks), run_time=0.5)
-            for d in range(self.out.shape[1]):
-                signs = [line.terms[4 * d + 1], *([line.terms[4 * d - 1]] if d else [])]
-                self.play(
-                    *(FadeIn(sign) for sign in signs),
-                    TransformFromCopy(vector.number(0, d), line.terms[4 * d]),
-                    TransformFromCopy(matrix.number(goal, d), line.terms[4 * d + 2]),
-                    run_time=0.6,
-                )
-            self.play(FadeIn(line.right_side(), shift=0.2 * LEFT), run_time=theme.FADE)
-            self.play(
-                TransformFromCopy(line.result, self.scores[goal]),
-                FadeIn(self.score_head),
-                GrowArrow(self.arrows[goal]),
-                run_time=0.6,
-            )
-            others = [j for j in range(len(self.vocabulary)) if j != goal]
-            self.play(
-                FadeIn(*(self.scores[j] for j in others), shift=0.2 * RIGHT),
-                *(GrowArrow(self.arrows[j]) for j in others),
-                run_time=theme.MOVE,
-            )
-        self.old = VGroup(vector, self.vector_name, matrix.body(), self.product, marks, line)
-        self.old.add(self.arrows, self.score_head)
-
-    def word_count(self) -> Say:
-        return Say(self.training.size("logits", 1), 0)
-
-    def build_product(self) -> None:
-        """The decoder's row over the matrix, its logits beside the rows."""
-        i, cell = self.at, (1.25, 0.37)
-        used = decimals_needed(self.w_out.array.ravel(), 4)
-        self.matrix = matrix = Grid.signed(
-            self.w_out, rows=self.vocabulary, cell=cell, decimals=used, row_color=theme.INK
+        self.projection = out = OutputProjection(
+            self.out[i], self.w_out, self.logits[i], self.target[i], self.vocabulary, goal
         )
-        matrix.shift([-1.95, 0.2, 0] - matrix.cells.get_center())
-        self.vector = Grid.signed(self.out[i], cell=(cell[0], 0.48), size=theme.BODY)
-        self.vector.move_to([matrix.cells.get_x(), 2.42, 0])
-        name = Phrase(self.target[i], color=theme.TRAINING, bold=True)
-        self.vector_name = VGroup(name.beside(self.vector, 0.22, LEFT))
-        self.scores, self.arrows = VGroup(), VGroup()
-        x = matrix.cells.get_right()[0]
-        for j in range(len(self.vocabulary)):
-            y = matrix.cell(j, 0).get_y()
-            ink = theme.WEIGHT if j == self.goal else theme.INK
-            number = Number(self.logits[i, j], color=ink, bold=j == self.goal)
-            self.scores.add(number.place([x + 2.5, y, 0], RIGHT))
-            self.arrows.add(arrow([x + 0.15, y, 0], [x + 0.75, y, 0], tip=0.12, width=2.5))
-        head = Phrase("logit", color=theme.MUTED).place([x + 2.5, 2.42, 0], RIGHT)
-        self.score_head = head
-        product = formula(r'z = h W_"out"^top', size=54, at=(5.0, 0.65, 0))
         notes = (
+            formula(r'z = h W_"out"^top', size=54, at=(5.0, 0.65, 0)),
             self.label("vector", {"word": self.target[i]}).place([5.0, -0.25, 0]),
             self.label("word_row").place([5.0, -0.7, 0]),
         )
-        self.product = VGroup(product, *notes)
+        with self.beat("logit", {"word": self.vocabulary[goal]}):
+            self.play(self.answer(), FadeIn(out.vector, out.token), run_time=theme.MOVE)
+            self.play(FadeIn(out.matrix, *notes), run_time=theme.MOVE)
+            self.play(Create(out.marks), run_time=0.5)
+            for d in range(self.out.shape[1]):
+                moves, signs = out.product(d)
+                self.play(*moves, FadeIn(signs), run_time=0.6)
+            self.play(FadeIn(out.line.right_side(), shift=0.2 * LEFT), run_time=theme.FADE)
+            self.play(
+                TransformFromCopy(out.line.result, out.logits[goal]),
+                FadeIn(out.head),
+                GrowArrow(out.arrows[goal]),
+                run_time=0.6,
+            )
+            self.play(
+                FadeIn(*(out.logits[j] for j in out.others()), shift=0.2 * RIGHT),
+                *(GrowArrow(out.arrows[j]) for j in out.others()),
+                run_time=theme.MOVE,
+            )
+        self.old = VGroup(out.all_but_words_and_logits(), *notes)
 
     def softmax(self) -> None:
         i = self.at
@@ -198,9 +149,10 @@ class OutputLoss(LectureScene):
             key_color=theme.INK,
             bar_color=theme.TRAINING,
         )
-        words = zip(self.matrix.row_labels, table.keys, strict=True)
-        scores = zip(self.scores, table.scores, strict=True)
-        facts = {"count": self.word_count(), "sum": Say(self.p[i].sum(), 0)}
+        words = zip(self.projection.matrix.row_labels, table.keys, strict=True)
+        scores = zip(self.projection.logits, table.scores, strict=True)
+        count = Say(self.training.size("logits", 1), 0)
+        facts = {"count": count, "sum": Say(self.p[i].sum(), 0)}
         with self.beat("softmax", facts):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(
@@ -225,10 +177,11 @@ class OutputLoss(LectureScene):
             ink = theme.WEIGHT if j == goal else theme.MUTED
             ranks.add(Number(rank, 0, color=ink, bold=j == goal).place([1.3, key.midline, 0]))
         head = self.label("rank_head").place([1.3, table.heads[0].midline, 0])
-        cards = VGroup(
-            self.card("target", self.vocabulary[goal], self.p[i, goal], theme.WEIGHT, 1.15),
-            self.card("guess", self.vocabulary[guess], self.p[i, guess], theme.TRAINING, -0.85),
-        )
+        chosen = ("target", goal, theme.WEIGHT, 1.15), ("guess", guess, theme.TRAINING, -0.85)
+        cards = [
+            Card(self.label(key), self.vocabulary[j], self.p[i, j], color, y)
+            for key, j, color, y in chosen
+        ]
         facts = {"target": self.vocabulary[goal]}
         if goal != guess:
             facts |= {"guess": self.vocabulary[guess], "rank": Say(self.ranks[i], 0)}
@@ -244,18 +197,8 @@ class OutputLoss(LectureScene):
             )
             self.play(FadeIn(cards[1], shift=0.2 * UP), run_time=0.6)
             self.play(FadeIn(head, ranks), run_time=theme.FADE)
-        self.old = VGroup(table.keys, bars, ranks, head, cards[0][0], cards[1])
-        self.p_shown = cards[0][1]
-
-    def card(self, key: str, word: str, p: Scalar, color: ManimColor, y: float) -> VGroup:
-        """What is meant, the word, its probability, on a panel."""
-        left, right = 2.35, theme.RIGHT_EDGE
-        panel = Block((left, y + 0.8), (right, y - 0.8), color=color)
-        name = self.label(key).place([left + 0.35, y + 0.38, 0], LEFT)
-        shown = Phrase(word, size=34, color=color, bold=True)
-        number = Number(p, 4, size=30, color=color).place([right - 0.35, y - 0.25, 0], RIGHT)
-        shown.place([left + 0.35, y - 0.25, 0], LEFT)
-        return VGroup(VGroup(panel, name, shown), number)
+        self.old = VGroup(table.keys, bars, ranks, head, cards[0].rest, cards[1])
+        self.p_shown = cards[0].number
 
     def one_loss(self) -> None:
         i = self.at
@@ -293,57 +236,28 @@ class OutputLoss(LectureScene):
         self.line = line
 
     def all_losses(self) -> None:
-        self.build_table()
-        rows, bars = self.rows, self.bars
+        heads = [self.label(key) for key in ("target", "guess", "p_target", "loss")]
+        self.table = table = LossTable(
+            self.vocabulary, self.goals, self.guesses, self.p, self.losses, heads
+        )
+        numbers = table.bars.numbers
         right = compute("count_equal", constant(1), *self.ranks)
         facts = {"count": Say(self.count, 0), "right": Say(right, 0)}
         with self.beat("table", facts):
             self.play(FadeOut(self.old), run_time=theme.FADE)
-            first = rows[0]
             self.play(
-                ReplacementTransform(self.line.terms[0].number, first[-1]),
-                ReplacementTransform(self.line.result, bars.numbers[0]),
-                FadeIn(self.heads),
+                ReplacementTransform(self.line.terms[0].number, table.p_target[0]),
+                ReplacementTransform(self.line.result, numbers[0]),
+                FadeIn(table.heads),
                 run_time=theme.MOVE,
             )
-            self.play(FadeIn(*first[:-1]), GrowFromEdge(bars.bars[0], LEFT), run_time=0.6)
-            for row, bar, number in zip(rows[1:], bars.bars[1:], bars.numbers[1:], strict=True):
-                self.play(FadeIn(row, shift=0.15 * DOWN), run_time=0.5)
-                self.play(GrowFromEdge(bar, LEFT), FadeIn(number), run_time=0.4)
-
-    def build_table(self) -> None:
-        """A line for each position: target, guess, p(target), loss as a bar."""
-        top, pitch = 1.65, 0.75
-        self.rows = VGroup()
-        for i, (goal, guess) in enumerate(zip(self.goals, self.guesses, strict=True)):
-            y = top - pitch * i
-            hit = goal == guess
-            style = {"size": theme.HEADING, "bold": True}
-            target = Phrase(self.vocabulary[goal], color=theme.WEIGHT, **style)
-            word = Phrase(self.vocabulary[guess], color=theme.WEIGHT if hit else theme.INK, **style)
-            row = VGroup(target.place([self.LEFT, y, 0], LEFT), word.place([-4.3, y, 0], LEFT))
-            row.add(Number(self.p[i, guess], 4).place([-1.55, y, 0], RIGHT))
-            if hit:
-                row.add(tick(theme.WEIGHT).move_to([-1.2, y, 0]))
-            row.add(Number(self.p[i, goal], 4).place([0.75, y, 0], RIGHT))
-            self.rows.add(row)
-        (worst,) = self.losses.argmax()
-        bars = Bars(
-            self.losses,
-            decimals=4,
-            width=3.5,
-            full=max(self.losses[worst].exact, 1e-9),
-            pitch=pitch,
-            color=theme.TRAINING,
-            size=theme.BODY,
-        )
-        self.bars = bars.shift([1.5 - bars.bars.get_left()[0], top - bars.bars[0].get_y(), 0])
-        self.worst = worst
-        places = {"target": (self.LEFT, LEFT), "guess": (-4.3, LEFT)}
-        places |= {"p_target": (0.75, RIGHT), "loss": (1.5, LEFT)}
-        self.heads = VGroup(
-            *(self.label(key).place([x, 2.4, 0], side) for key, (x, side) in places.items())
-        )
+            first = GrowFromEdge(table.bars.bars[0], LEFT)
+            self.play(FadeIn(table.rows[0]), first, run_time=0.6)
+            for i in range(1, len(self.losses)):
+                row = table.rows[i], table.p_target[i]
+                self.play(FadeIn(*row, shift=0.15 * DOWN), run_time=0.5)
+                bar = GrowFromEdge(table.bars.bars[i], LEFT)
+                self.play(bar, FadeIn(numbers[i]), run_time=0.4)
 
     def mean_loss(self) -> None:
         total = self.losses.sum()
@@ -358,7 +272,7 @@ class OutputLoss(LectureScene):
         dividing.place([theme.LEFT_EDGE, -1.98])
         facts = {"count": Say(self.count, 0), "mean": Say(self.mean, 4)}
         with self.beat("mean", facts):
-            numbers = zip(self.bars.numbers, adding.terms[::2], strict=True)
+            numbers = zip(self.table.bars.numbers, adding.terms[::2], strict=True)
             self.play(
                 LaggedStart(*(TransformFromCopy(a, b) for a, b in numbers), lag_ratio=0.3),
                 FadeIn(*adding.terms[1::2]),
@@ -375,28 +289,13 @@ class OutputLoss(LectureScene):
         self.mean_shown = dividing.result
 
     def most_to_learn(self) -> None:
-        worst = self.worst
-        y, x = -1.75, theme.RIGHT_EDGE
-        mean = Number(self.mean, 4, size=28, color=theme.TRAINING, bold=True)
-        mean.place([x, y, 0], RIGHT)
-        name = self.label("mean", size=theme.BODY, color=theme.INK).beside(mean, 0.2, LEFT)
-        weights = self.label("weights", size=theme.BODY, color=theme.INK)
-        weights.place([theme.LEFT_EDGE, y, 0], LEFT)
-        back = arrow(
-            [name.get_left()[0] - 0.25, y, 0],
-            [weights.get_right()[0] + 0.25, y, 0],
-            color=theme.GRADIENT,
-            width=5,
-            tip=0.24,
-        )
-        label = self.label("gradient", color=theme.GRADIENT).place([back.get_x(), y + 0.32, 0])
-        whole = [VGroup(self.rows[i], self.bars.item(i)) for i in range(len(self.losses))]
-        others = [row for i, row in enumerate(whole) if i != worst]
-        mark = outline(whole[worst], buff=0.14, color=theme.TRAINING)
-        facts = {
-            "target": self.vocabulary[self.goals[worst]],
-            "p": Say(self.p[worst, self.goals[worst]], 4),
-        }
+        table, worst = self.table, self.table.worst
+        self.build_way_back()
+        others = [table.whole(i) for i in range(len(self.losses)) if i != worst]
+        mark = outline(table.whole(worst), buff=0.14, color=theme.TRAINING)
+        goal = self.goals[worst]
+        facts = {"target": self.vocabulary[goal], "p": Say(self.p[worst, goal], 4)}
+        mean, name, back, label, weights = self.way_back
         with self.beat("learn", facts):
             self.play(
                 FadeOut(self.sums),
@@ -407,34 +306,34 @@ class OutputLoss(LectureScene):
             self.play(Create(mark), *(row.animate.fade(0.5) for row in others), run_time=0.6)
             self.play(GrowArrow(back), FadeIn(label), run_time=theme.MOVE)
             self.play(FadeIn(weights), run_time=theme.FADE)
-        self.old = VGroup(self.rows, self.bars, self.heads, mark, mean, name, weights, back, label)
+        self.old = VGroup(table, mark, self.way_back)
+
+    def build_way_back(self) -> None:
+        """From the mean loss, the gradient runs back to the weights."""
+        y = -1.75
+        mean = Number(self.mean, 4, size=28, color=theme.TRAINING, bold=True)
+        mean.place([theme.RIGHT_EDGE, y, 0], RIGHT)
+        name = self.label("mean", size=theme.BODY, color=theme.INK).beside(mean, 0.2, LEFT)
+        weights = self.label("weights", size=theme.BODY, color=theme.INK)
+        weights.place([theme.LEFT_EDGE, y, 0], LEFT)
+        ends = name.get_left()[0], weights.get_right()[0]
+        back = arrow(*([x, y, 0] for x in ends), color=theme.GRADIENT, width=5, tip=0.24, buff=0.25)
+        label = self.label("gradient", color=theme.GRADIENT).place([back.get_x(), y + 0.32, 0])
+        self.way_back = VGroup(mean, name, back, label, weights)
 
     def shifted_targets(self) -> None:
-        left = self.pairs("as_printed", self.target, -6.1)
-        right = self.pairs("shifted", [*self.target[1:], None], 0.75)
-        self.panels = VGroup(left, right)
+        chosen = ("as_printed", self.target, -6.1), ("shifted", [*self.target[1:], None], 0.75)
+        style = {"size": theme.HEADING, "color": theme.INK, "bold": True}
+        self.panels = VGroup(
+            *(TargetPairs(self.label(key, **style), self.target, to, x) for key, to, x in chosen)
+        )
         with self.beat("shift"):
             self.play(FadeOut(self.old), run_time=theme.FADE)
-            for panel in (left, right):
-                self.play(FadeIn(panel[0], panel[1]), run_time=0.5)
-                arrows = (GrowArrow(each) for each in panel[2])
+            for pairs in self.panels:
+                self.play(FadeIn(pairs.head, pairs.inputs), run_time=0.5)
+                arrows = (GrowArrow(each) for each in pairs.arrows)
                 self.play(LaggedStart(*arrows, lag_ratio=0.2), run_time=0.6)
-                self.play(FadeIn(panel[3], shift=0.2 * RIGHT), run_time=0.5)
-
-    def pairs(self, key: str, targets: list[str | None], x: float) -> VGroup:
-        """Each input token with the token that its position is to predict."""
-        head = self.label(key, size=theme.HEADING, color=theme.INK, bold=True)
-        head.place([x, 2.3, 0], LEFT)
-        options = {"width": 1.9, "height": 0.66}
-        inputs, arrows, outputs = VGroup(), VGroup(), VGroup()
-        for i, (word, target) in enumerate(zip(self.target, targets, strict=True)):
-            y = 1.35 - 0.95 * i
-            inputs.add(Token(word, color=theme.TRAINING, **options).move_to([x + 0.95, y, 0]))
-            color = theme.MUTED if target is None else theme.WEIGHT
-            goal = Token(target or "—", color=color, dashed=target is None, **options)
-            outputs.add(goal.move_to([x + 4.4, y, 0]))
-            arrows.add(arrow([x + 2.1, y, 0], [x + 3.25, y, 0]))
-        return VGroup(head, inputs, arrows, outputs)
+                self.play(FadeIn(pairs.outputs, shift=0.2 * RIGHT), run_time=0.5)
 
     def takeaway(self) -> None:
         steps = (

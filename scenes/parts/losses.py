@@ -1,0 +1,109 @@
+"""Guesses against targets: a card, a table of losses, and what each position is to predict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from manim import LEFT, RIGHT, ManimColor, VGroup
+
+from .. import theme
+from ..values import Scalar, Values
+from .flow import Block
+from .icons import tick
+from .phrase import Number, Phrase
+from .shapes import Bars, Token, arrow
+
+
+class Card(VGroup):
+    """A word and its probability on a panel, with what they are above."""
+
+    def __init__(self, name: Phrase, word: str, p: Scalar, color: ManimColor, y: float) -> None:
+        left, right = 2.35, theme.RIGHT_EDGE
+        panel = Block((left, y + 0.8), (right, y - 0.8), color=color)
+        name.place([left + 0.35, y + 0.38, 0], LEFT)
+        shown = Phrase(word, size=34, color=color, bold=True)
+        shown.place([left + 0.35, y - 0.25, 0], LEFT)
+        number = Number(p, 4, size=30, color=color)
+        self.number = number.place([right - 0.35, y - 0.25, 0], RIGHT)
+        self.rest = VGroup(panel, name, shown)
+        super().__init__(self.rest, self.number)
+
+
+class LossTable(VGroup):
+    """A line for each position: target, guess, p(target), loss as a bar.
+
+    ``goals`` and ``guesses`` are word numbers, ``p`` the probabilities (m, V), ``losses`` (m,);
+    ``heads`` are the headings of the four columns.
+    """
+
+    TARGET, GUESS, P_GUESS, HIT, P_TARGET, LOSS = -6.3, -4.3, -1.55, -1.2, 0.75, 1.5
+    TOP, PITCH, HEAD = 1.65, 0.75, 2.4
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        goals: Sequence[int],
+        guesses: Sequence[int],
+        p: Values,
+        losses: Values,
+        heads: Sequence[Phrase],
+    ) -> None:
+        self.rows, self.p_target = VGroup(), VGroup()
+        for i, (goal, guess) in enumerate(zip(goals, guesses, strict=True)):
+            self.rows.add(self._row(words, goal, guess, p[i], self.TOP - self.PITCH * i))
+        (self.worst,) = losses.argmax()
+        bars = Bars(
+            losses,
+            decimals=4,
+            width=3.5,
+            full=max(losses[self.worst].exact, 1e-9),
+            pitch=self.PITCH,
+            color=theme.TRAINING,
+            size=theme.BODY,
+        )
+        first = bars.bars[0]
+        self.bars = bars.shift([self.LOSS - first.get_left()[0], self.TOP - first.get_y(), 0])
+        self.heads = VGroup(*heads)
+        places = (self.TARGET, LEFT), (self.GUESS, LEFT), (self.P_TARGET, RIGHT), (self.LOSS, LEFT)
+        for head, (x, side) in zip(heads, places, strict=True):
+            head.place([x, self.HEAD, 0], side)
+        super().__init__(self.heads, self.rows, self.p_target, self.bars)
+
+    def _row(self, words: Sequence[str], goal: int, guess: int, p: Values, y: float) -> VGroup:
+        """Target and guess, the guess's probability, a tick if they agree."""
+        hit = goal == guess
+        target = Phrase(words[goal], size=theme.HEADING, color=theme.WEIGHT, bold=True)
+        ink = theme.WEIGHT if hit else theme.INK
+        word = Phrase(words[guess], size=theme.HEADING, color=ink, bold=True)
+        row = VGroup(target.place([self.TARGET, y, 0], LEFT), word.place([self.GUESS, y, 0], LEFT))
+        row.add(Number(p[guess], 4).place([self.P_GUESS, y, 0], RIGHT))
+        if hit:
+            row.add(tick(theme.WEIGHT).move_to([self.HIT, y, 0]))
+        self.p_target.add(Number(p[goal], 4).place([self.P_TARGET, y, 0], RIGHT))
+        return row
+
+    def whole(self, i: int) -> VGroup:
+        """Everything in the line of a position."""
+        return VGroup(self.rows[i], self.p_target[i], self.bars.item(i))
+
+
+class TargetPairs(VGroup):
+    """Each input word with the word that its position is to predict, or none."""
+
+    def __init__(
+        self, head: Phrase, words: Sequence[str], targets: Sequence[str | None], x: float
+    ) -> None:
+        self.head = head.place([x, 2.3, 0], LEFT)
+        self.inputs, self.arrows, self.outputs = VGroup(), VGroup(), VGroup()
+        for i, (word, target) in enumerate(zip(words, targets, strict=True)):
+            y = 1.35 - 0.95 * i
+            self.inputs.add(self._token(word, theme.TRAINING).move_to([x + 0.95, y, 0]))
+            color = theme.MUTED if target is None else theme.WEIGHT
+            goal = self._token(target or "—", color, dashed=target is None)
+            self.outputs.add(goal.move_to([x + 4.4, y, 0]))
+            self.arrows.add(arrow([x + 2.1, y, 0], [x + 3.25, y, 0]))
+        super().__init__(self.head, self.inputs, self.arrows, self.outputs)
+
+    @staticmethod
+    def _token(word: str, color: ManimColor, *, dashed: bool = False) -> Token:
+        return Token(word, color=color, width=1.9, height=0.66, dashed=dashed)
