@@ -44,8 +44,6 @@ from scenes.parts import (
     Vector,
     WeightedSum,
     arrow,
-    born_each,
-    born_of,
     fly,
     formula,
     outline,
@@ -130,10 +128,20 @@ class EncoderLayer(LectureScene):
         old, self.stages = self.stages, self.stage(n)
         self.play(FadeOut(old, *gone), FadeIn(self.stages), run_time=theme.FADE)
 
-    def strip(self, name: str, key: str, line: int) -> Strip:
+    def strip(self, name: str, key: str, line: float, **options: float) -> Strip:
         """The token's row of an array of the trace."""
         values = self.training[name][self.asking]
-        return Strip(values, self.label(key, size=theme.BODY, color=theme.INK), line)
+        caption = self.label(key, size=theme.BODY, color=theme.INK)
+        return Strip(values, caption, line, **options)
+
+    def settle(self, row_: Strip | Vector, *also: Mobject) -> None:
+        """The cells of a row come down into their places, one column after the other."""
+        body = row_.grid if isinstance(row_, Strip) else row_
+        pairs = zip(body.cells, body.numbers, strict=True)
+        columns = (FadeIn(VGroup(*pair), shift=0.25 * DOWN) for pair in pairs)
+        others = (FadeIn(mobject) for mobject in also)
+        self.play(*others, LaggedStart(*columns, lag_ratio=0.2), run_time=0.8)
+        self.regroup(row_)
 
     def regroup(self, *whole: Mobject) -> None:
         """Put what came in pieces back together; nothing changes on screen."""
@@ -155,58 +163,59 @@ class EncoderLayer(LectureScene):
         )
         asking = Phrase(self.text("row_of"), self.token, size=theme.HEADING, bold=True)
         asking.place([mix.KEY, mix.heads[0].midline, 0], LEFT)
-        self.mark = outline(mix.values.column_cells(0), color=theme.VALUE, stroke=4)
         with self.beat("mix", self.token):
             self.play(
                 self.answer(), FadeIn(mix.keys, mix.heads[0], mix.weights, asking), run_time=0.6
             )
             self.play(FadeIn(mix.signs, mix.values, mix.heads[1]), run_time=0.5)
-            self.play(Create(self.mark), FadeIn(mix.heads[2]), run_time=0.4)
-            self.multiply(0, 2.2)
+            self.play(FadeIn(mix.heads[2]), run_time=0.3)
+            self.multiply(0, 0.3)
             self.play(FadeIn(mix.rule), run_time=0.3)
-            self.add_products(0)
+            self.play(FadeIn(mix.sums[0], shift=0.3 * DOWN), run_time=0.5)
         self.old = VGroup(mix.all_but_sums(), asking)
 
-    def multiply(self, d: int, run_time: float) -> None:
+    def multiply(self, d: int, pace: float) -> None:
         """Component ``d`` of every value times its weight, line by line."""
-        mix, lines = self.mix, []
+        mix, mark = self.mix, VGroup()
         for j, products in enumerate(mix.products):
-            moves = born_of(products[d], mix.values.number(j, d), mix.weights[j])
-            lines.append(LaggedStart(*moves, lag_ratio=0))
-        self.play(LaggedStart(*lines, lag_ratio=0.5), run_time=run_time)
-
-    def add_products(self, d: int) -> None:
-        column = [products[d] for products in self.mix.products]
-        self.play(*born_of(self.mix.sums[d], *column), run_time=0.7)
+            pair = VGroup(
+                outline(VGroup(mix.weights[j]), color=theme.WEIGHT, buff=0.1),
+                outline(VGroup(mix.values.cell(j, d)), color=theme.VALUE, stroke=4),
+            )
+            self.play(ReplacementTransform(mark, pair) if j else FadeIn(pair), run_time=pace)
+            self.play(FadeIn(products[d], shift=0.4 * RIGHT), run_time=pace)
+            mark = pair
+        self.play(FadeOut(mark), run_time=0.3)
 
     def second_component(self) -> None:
-        mark = outline(self.mix.values.column_cells(1), color=theme.VALUE, stroke=4)
         with self.beat("second"):
-            self.play(ReplacementTransform(self.mark, mark), run_time=0.4)
-            self.multiply(1, 1.6)
-            self.add_products(1)
-        self.old.add(mark)
+            self.multiply(1, 0.25)
+            self.play(FadeIn(self.mix.sums[1], shift=0.3 * DOWN), run_time=0.5)
 
     def join_heads(self) -> None:
-        self.joined = joined = self.strip(f"{LAYER}.self_attn.concat", "joined", 1.55)
+        name = f"{LAYER}.self_attn.concat"
+        self.joined = joined = self.strip(name, "joined", 1.6, cell=2.2, size=34)
         self.stages = self.stage(0)
-        token = Token(self.token["token"], color=theme.ENCODER, filled=True)
-        token.move_to([theme.LEFT_EDGE + token.width / 2, Strip.y(0.55), 0])
-        cells, numbers, d_v = joined.grid.cells, joined.numbers, self.values.shape[2]
-        names = VGroup()
-        for n in range(len(cells) // d_v):
-            half = VGroup(*cells[n * d_v : (n + 1) * d_v])
-            name = Phrase(f"Head {n + 1}", size=22, color=theme.MUTED)
-            names.add(name.place([half.get_x(), half.get_top()[1] + 0.27, 0]))
-        moves = [ReplacementTransform(a, b) for a, b in zip(self.mix.sums, numbers, strict=False)]
+        token = Token(self.token["token"], color=theme.ENCODER, size=30, filled=True)
+        token.move_to([theme.LEFT_EDGE + token.width / 2, Strip.y(0.65), 0])
+        d_v, halves = self.values.shape[2], []
+        for n in range(len(joined.numbers) // d_v):
+            part = slice(n * d_v, (n + 1) * d_v)
+            cells = VGroup(*joined.grid.cells[part])
+            head = Phrase(f"Head {n + 1}", size=theme.HEADING, color=theme.INK)
+            head.place([cells.get_x(), cells.get_top()[1] + 0.36, 0])
+            halves.append(VGroup(cells, VGroup(*joined.numbers[part]), head))
+        apart = 0.35 * RIGHT
+        first, rest = halves[0].shift(-apart), VGroup(*halves[1:]).shift(apart)
+        moves = [ReplacementTransform(a, b) for a, b in zip(self.mix.sums, first[1], strict=True)]
         with self.beat("concat", {"d": self.sizes["d"]}):
             self.play(FadeOut(self.old), FadeIn(self.stages), run_time=theme.FADE)
-            self.play(*moves, FadeIn(cells[:d_v], names[0], token), run_time=0.7)
-            rest = VGroup(cells[d_v:], numbers[d_v:], names[1:])
-            self.play(FadeIn(rest, shift=0.3 * LEFT), run_time=0.7)
+            self.play(*moves, FadeIn(first[0], first[2], token), run_time=0.7)
+            self.play(FadeIn(rest, shift=0.3 * LEFT), run_time=0.6)
+            self.play(first.animate.shift(apart), rest.animate.shift(-apart), run_time=0.6)
             self.play(FadeIn(joined.caption), run_time=0.3)
             self.regroup(joined)
-        self.old = VGroup(token, names)
+        self.old = VGroup(token, *(half[2] for half in halves))
 
     def project(self) -> None:
         weights = self.matrix("self_attn.out_proj")
@@ -263,8 +272,8 @@ class EncoderLayer(LectureScene):
             )
             self.play(FadeIn(x, shift=0.2 * DOWN), run_time=0.6)
             self.play(*block.write(), run_time=0.3)
-            self.play(*block.add_up(), run_time=0.8)
-            self.regroup(change, total)
+            self.settle(total, total.caption)
+            self.regroup(change)
         self.old = VGroup(x, change, block.sign, block.rule)
 
     def line(self, scalars: list[Scalar], caption: str, n: int) -> tuple[Vector, Mobject]:
@@ -305,16 +314,8 @@ class EncoderLayer(LectureScene):
             self.play(FadeOut(self.old), run_time=0.3)
             self.play(self.total.animate.go_to(0), run_time=0.6)
             self.play(FadeIn(mean, shift=0.2 * RIGHT), run_time=0.5)
-            self.play(
-                FadeIn(apart_name, self.apart.cells),
-                *born_each(self.apart.numbers, self.total.numbers),
-                run_time=0.7,
-            )
-            self.play(
-                FadeIn(squared_name, squared.cells),
-                *born_each(squared.numbers, self.apart.numbers),
-                run_time=0.7,
-            )
+            self.settle(self.apart, apart_name)
+            self.settle(squared, squared_name)
             self.play(FadeIn(variance, shift=0.2 * RIGHT), run_time=0.5)
         self.old = VGroup(self.total, mean, apart_name, self.apart, squared_name, squared, variance)
 
@@ -329,13 +330,13 @@ class EncoderLayer(LectureScene):
         worked = row(equal, number, gap=0.1, at=[NOTE_X, y - 0.26, 0])
         with self.beat("normalise"):
             self.play(FadeIn(over, worked, shift=0.2 * RIGHT), run_time=0.5)
-            self.play(
-                FadeIn(self.normed.caption, self.normed.grid.cells),
-                *born_each(self.normed.numbers, self.apart.numbers),
-                run_time=0.9,
+            mark, frame = (
+                outline(row_.cells, color=theme.ENCODER, stroke=4)
+                for row_ in (self.apart, self.normed.grid)
             )
-            frame = self.normed.grid.frame(color=theme.ENCODER)
-            self.play(Create(frame), run_time=0.4)
+            self.play(Create(mark), run_time=0.4)
+            self.settle(self.normed, self.normed.caption)
+            self.play(ReplacementTransform(mark, frame), run_time=0.4)
             self.regroup(self.normed.caption, self.normed.grid.cells, self.normed.numbers)
         self.old.add(over, worked, frame)
 
@@ -445,11 +446,13 @@ class EncoderLayer(LectureScene):
             self.next_stage(3, self.old)
             self.play(*self.becomes(self.narrow, x), *self.becomes(self.back, change), run_time=0.8)
             self.play(*block.write(), run_time=0.3)
-            self.play(*block.add_up(), run_time=0.7)
+            self.settle(total, total.caption)
             self.play(FadeIn(block.notes), run_time=0.3)
-            self.play(*block.normalise(), run_time=0.7)
-            self.regroup(block)
-        self.old = block.all_but_normed()
+            self.settle(self.last, self.last.caption)
+            frame = self.last.grid.frame(color=theme.ENCODER)
+            self.play(Create(frame), run_time=0.4)
+            self.regroup(block, frame)
+        self.old = VGroup(block.all_but_normed(), frame)
 
     def note(self, name: str, scalar: Scalar) -> Phrase:
         """A mean or a variance beside the sum, with as many decimals as there is room for."""
