@@ -17,7 +17,6 @@ from typing import Any
 
 from manim import (
     DOWN,
-    LEFT,
     RIGHT,
     UP,
     Create,
@@ -41,19 +40,15 @@ from scenes.parts.machine import (
     FIRST,
     LAST,
     LOW_Y,
+    OUTPUT_X,
     TOKENS,
-    TOP_Y,
-    Lane,
-    Memory,
+    Machine,
     SizeCard,
     outputs,
     parcel,
-    places,
 )
-from scenes.parts.miniature import Parcel, share_fill
-from scenes.values import Run, Scalar, compute
+from scenes.values import Scalar, compute
 
-OUTPUT_X = 5.72
 LOOP_Y = -2.04
 
 
@@ -88,10 +83,10 @@ class Architecture(LectureScene):
 
     def read_trace(self) -> None:
         run = self.training
-        config = run.trace.weights.config
         self.first = self.inference(1)
-        self.columns = places(max(len(config.encoder), len(config.decoder)))
-        self.takers = [i for i, kinds in enumerate(config.decoder) if "cross_attn" in kinds]
+        self.machine = Machine(run, self.text)
+        self.encoder, self.decoder = self.machine.encoder, self.machine.decoder
+        self.memory = self.machine.memory
         self.rows = Say(run.size("probabilities", 0), 0)
         self.vocabulary_size = Say(run.size("probabilities", 1), 0)
 
@@ -135,46 +130,18 @@ class Architecture(LectureScene):
         return tokens
 
     def open_encoder(self) -> None:
-        run = self.training
-        self.encoder = lane = self.lane("encoder", run.source, y=TOP_Y, color=theme.ENCODER)
-        right = [edges[1] for edges in self.columns]
-        middles = [sum(edges) / 2 for edges in self.columns[1:]]
-        last = right[len(lane.blocks) - 1]
-        self.memory = memory = Memory(run, last, [middles[i] for i in self.takers])
-        frame = Block((FIRST - 0.16, 2.7), (LAST + 0.16, LOW_Y - 0.84)).box.set_fill(opacity=0)
-        name = Phrase("Transformer", size=theme.SMALL, bold=True, color=theme.MUTED)
-        name.place([FIRST, 2.46, 0], LEFT)
-        with self.beat("encoder", {"n": Say(run.size("memory", 0), 0)}):
+        machine, lane, memory = self.machine, self.encoder, self.memory
+        result = VGroup(memory.data, memory.title, memory.shape)
+        with self.beat("encoder", {"n": Say(self.training.size("memory", 0), 0)}):
             self.play(
-                ReplacementTransform(self.box.box, frame),
-                ReplacementTransform(self.box_name, name),
+                ReplacementTransform(self.box.box, machine.frame),
+                ReplacementTransform(self.box_name, machine.title),
                 ReplacementTransform(self.big_source, lane.tokens),
                 FadeOut(self.box_wires, self.big_target),
                 run_time=1.2,
             )
-            result = VGroup(memory.data, memory.title, memory.shape)
             self.build([*lane.pieces(), memory.wire, result], 2.2, FadeIn(lane.title))
-            self.play(*lane.light(memory.data.get_right()[0], theme.ENCODER), run_time=1.8)
-
-    def lane(self, side: str, words: Sequence[str], **options: Any) -> Lane:
-        """Tokens and blocks of "encoder" or "decoder"; the output's block ends the decoder's."""
-        run = self.training
-        layers = len(run.trace.weights.config.layers(side))
-        names = [self.text("embedding"), *(f"{side.capitalize()}\nL{i + 1}" for i in range(layers))]
-        blocks = list(zip(names, self.columns, strict=False))
-        which = "source" if side == "encoder" else "target"
-        if side == "decoder":
-            blocks.append((self.text("linear"), self.columns[-1]))
-        return Lane(
-            run,
-            outputs(run, side),
-            words,
-            blocks,
-            count=run.size(f"{which}.ids", 0),
-            ids=self.label("ids", size=theme.SMALLEST),
-            title=self.label(which, size=theme.SMALLEST),
-            **options,
-        )
+            self.play(*machine.reading(), run_time=1.8)
 
     def build(self, pieces: Sequence[VMobject], seconds: float, *along: Any) -> None:
         """One piece of the flow after another."""
@@ -185,29 +152,23 @@ class Architecture(LectureScene):
         )
 
     def open_decoder(self) -> None:
-        self.decoder = lane = self.lane("decoder", self.training.target, y=LOW_Y, color=theme.MUTED)
+        lane, memory = self.decoder, self.memory
         for token in lane.tokens:
             token.box.set_stroke(theme.WEIGHT)
-        memory = self.memory
         with self.beat("decoder"):
             self.play(FadeIn(lane.tokens, shift=0.15 * UP), run_time=0.5)
             self.build(lane.pieces()[:-2], 2.0, FadeIn(lane.title))
             self.play(Create(memory.bridges), FadeIn(memory.carried), run_time=0.7)
             self.play(*memory.light(), run_time=1.0)
 
-    def output(self, run: Run, color: ManimColor) -> Parcel:
-        """The probabilities at the end of the lower lane."""
-        return parcel(run, "probabilities", OUTPUT_X, LOW_Y, share_fill(color))
-
     def open_output(self) -> None:
-        lane = self.decoder
-        self.out = self.output(self.training, theme.INK)
-        self.out_wire = Wire([LAST + 0.06, LOW_Y], [self.out.get_left()[0] - 0.06, LOW_Y])
+        machine, lane = self.machine, self.decoder
+        self.out = machine.output(self.training, theme.INK)
         title = self.label("probabilities").place([OUTPUT_X, LOW_Y + 0.66, 0])
         with self.beat("output", {"words": self.vocabulary_size}):
             self.build(lane.pieces()[-2:], 1.0)
-            until = self.out.get_left()[0]
-            self.play(FadeIn(self.out_wire), *lane.light(until, theme.INK), run_time=1.8)
+            light = lane.light(machine.out_wire.get_right()[0], theme.INK)
+            self.play(FadeIn(machine.out_wire), *light, run_time=1.8)
             self.play(
                 FadeIn(title, self.out.shape),
                 LaggedStart(*(FadeIn(r) for r in self.out.data.rows), lag_ratio=0.4),
@@ -267,8 +228,8 @@ class Architecture(LectureScene):
         ]
 
     def training_path(self) -> None:
-        run, lane = self.training, self.decoder
-        out = self.output(run, theme.TRAINING)
+        run = self.training
+        out = self.machine.output(run, theme.TRAINING)
         loss = row(
             Phrase(self.text("loss"), size=theme.BODY, color=theme.TRAINING),
             Number(run["loss.mean"][()], 4, bold=True, color=theme.TRAINING),
@@ -277,18 +238,11 @@ class Architecture(LectureScene):
         loss.shift([theme.RIGHT_EDGE - loss.get_right()[0], -1.72, 0])
         with self.beat("training", {"n": self.rows}):
             self.play(*self.recolor(theme.TRAINING), FadeOut(self.out), run_time=0.5)
-            self.through(theme.TRAINING, lane.rows)
+            self.play(*self.machine.reading(), run_time=1.6)
+            self.play(*self.machine.writing(theme.TRAINING), run_time=2.4)
             self.play(FadeIn(out), run_time=0.5)
             self.play(FadeIn(loss, shift=0.15 * DOWN), run_time=0.5)
         self.out, self.loss = out, loss
-
-    def through(self, color: ManimColor, rows: int) -> None:
-        """Light through the encoder, over the bridge and through the decoder."""
-        memory, until = self.memory, self.out_wire.get_right()[0]
-        reading = self.encoder.light(memory.data.get_right()[0], theme.ENCODER)
-        self.play(*reading, run_time=1.6)
-        writing = self.decoder.light(until, color, rows)
-        self.play(*memory.light(start=0.0, end=0.45), *writing, run_time=2.4)
 
     def inference_path(self) -> None:
         run, lane = self.first, self.decoder
@@ -301,7 +255,7 @@ class Architecture(LectureScene):
         style: dict[str, Any] = {"size": theme.SMALL, "height": 0.36, "dashed": True}
         self.slot = Token("?", color=theme.MUTED, width=TOKENS[1] - TOKENS[0], **style)
         self.slot.move_to(lane.tokens[1])
-        out = self.output(run, theme.INFERENCE)
+        out = self.machine.output(run, theme.INFERENCE)
         rest = VGroup(*lane.tokens[1:])
         with self.beat("inference"):
             self.play(
@@ -310,7 +264,8 @@ class Architecture(LectureScene):
                 run_time=0.5,
             )
             self.play(FadeIn(count, *new), FadeIn(self.slot), run_time=0.5)
-            self.through(theme.INFERENCE, 1)
+            self.play(*self.machine.reading(), run_time=1.6)
+            self.play(*self.machine.writing(theme.INFERENCE, 1), run_time=2.4)
             self.play(FadeIn(out), run_time=0.5)
         self.out = out
         (best,) = run["probabilities"][-1].argmax()
@@ -346,7 +301,6 @@ class Architecture(LectureScene):
             )
         )
         with self.beat("takeaway"):
-            reading = self.encoder.light(self.memory.data.get_right()[0], theme.ENCODER)
-            self.play(FadeIn(same), *reading, run_time=1.4)
+            self.play(FadeIn(same), *self.machine.reading(), run_time=1.4)
             self.play(FadeIn(other), FadeIn(both), run_time=0.7)
         self.leave()

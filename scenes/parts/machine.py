@@ -3,7 +3,7 @@ between them, and the data on every wire."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from manim import DOWN, LEFT, RIGHT, Animation, ManimColor, VGroup
 
@@ -11,7 +11,7 @@ from .. import theme
 from ..values import Run, Scalar
 from .flow import Block, Wire, shape_of
 from .light import Beam
-from .miniature import Fill, Miniature, Parcel
+from .miniature import Fill, Miniature, Parcel, share_fill
 from .phrase import Number, Phrase
 from .shapes import Token
 
@@ -22,6 +22,7 @@ TOKENS = -6.54, -5.5
 FIRST, LAST = -4.46, 4.3
 EMBEDDING, LAYER = 1.58, 1.28
 HEIGHT = 1.2
+OUTPUT_X = 5.72
 
 
 def places(layers: int) -> list[tuple[float, float]]:
@@ -180,3 +181,63 @@ class SizeCard(VGroup):
                 pen = number.get_left()[0] - 0.07
             self.lines.add(line)
         super().__init__(self.panel, self.title, self.lines)
+
+
+class Machine:
+    """All of the model: both lanes, the memory, the frame around what is inside, and the wire to
+    the probabilities. ``text`` gives the names, by key."""
+
+    def __init__(self, run: Run, text: Callable[[str], str]) -> None:
+        config = run.trace.weights.config
+        self._run, self._text = run, text
+        self._columns = places(max(len(config.encoder), len(config.decoder)))
+        self.encoder = self._lane("encoder", "source", TOP_Y, theme.ENCODER)
+        self.decoder = self._lane("decoder", "target", LOW_Y, theme.MUTED)
+        asking = [i for i, kinds in enumerate(config.decoder) if "cross_attn" in kinds]
+        middles = [sum(edges) / 2 for edges in self._columns[1:]]
+        last = self._columns[len(config.encoder)][1]
+        self.memory = Memory(run, last, [middles[i] for i in asking])
+        self.frame = Block((FIRST - 0.16, 2.7), (LAST + 0.16, LOW_Y - 0.84)).box
+        self.frame.set_fill(opacity=0)
+        self.title = Phrase("Transformer", size=theme.SMALL, bold=True, color=theme.MUTED)
+        self.title.place([FIRST, 2.46, 0], LEFT)
+        self.out_wire = Wire([LAST + 0.06, LOW_Y], [OUTPUT_X - 0.9, LOW_Y])
+
+    def _lane(self, side: str, words: str, y: float, color: ManimColor) -> Lane:
+        """Tokens and blocks of a side; the output's block ends the decoder's."""
+        run, text = self._run, self._text
+        layers = len(run.trace.weights.config.layers(side))
+        names = [f"{side.capitalize()}\nL{i + 1}" for i in range(layers)]
+        blocks = list(zip([text("block_embedding"), *names], self._columns, strict=False))
+        if side == "decoder":
+            blocks.append((text("block_output"), self._columns[-1]))
+        return Lane(
+            run,
+            outputs(run, side),
+            run.source if side == "encoder" else run.target,
+            blocks,
+            y=y,
+            color=color,
+            count=run.size(f"{words}.ids", 0),
+            ids=Phrase(text("ids"), size=theme.SMALLEST, color=theme.MUTED),
+            title=Phrase(text(words), size=theme.SMALLEST, color=theme.MUTED),
+        )
+
+    def output(self, run: Run, color: ManimColor) -> Parcel:
+        """The probabilities at the end of the lower lane."""
+        return parcel(run, "probabilities", OUTPUT_X, LOW_Y, share_fill(color))
+
+    def reading(self) -> list[Animation]:
+        """Light through the encoder."""
+        return self.encoder.light(self.memory.data.get_right()[0], theme.ENCODER)
+
+    def writing(self, color: ManimColor, rows: int = 0) -> list[Animation]:
+        """Light over the bridge and through the decoder."""
+        until = self.out_wire.get_right()[0]
+        return [*self.memory.light(end=0.45), *self.decoder.light(until, color, rows)]
+
+    def everything(self) -> VGroup:
+        """The machine at rest."""
+        return VGroup(
+            self.frame, self.title, self.encoder, self.decoder, self.memory, self.out_wire
+        )

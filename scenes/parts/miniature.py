@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from manim import DOWN, RIGHT, ManimColor, Rectangle, Square, VGroup, interpolate_color
 
@@ -21,20 +21,24 @@ def share_fill(color: ManimColor) -> Fill:
 
 
 class Miniature(VGroup):
-    """One cell for each value of a matrix, ``pitch`` from cell to cell; ``rows`` of cells."""
+    """One cell for each value of a matrix, or of some of its rows, ``pitch`` from cell to cell;
+    ``rows`` of cells."""
 
-    def __init__(self, values: Values, *, pitch: float = 0.2, fill: Fill | None = None) -> None:
+    def __init__(
+        self, values: Iterable[Values], *, pitch: float = 0.2, fill: Fill | None = None
+    ) -> None:
         super().__init__()
-        fill = fill or signed(values.scalars())
+        lines = list(values)
+        fill = fill or signed(*lines)
         self.ground = Rectangle(
-            width=pitch * values.shape[1],
-            height=pitch * values.shape[0],
+            width=pitch * len(lines[0]),
+            height=pitch * len(lines),
             stroke_width=0,
             fill_color=theme.BACKGROUND,
             fill_opacity=1,
         )
         self.rows = VGroup()
-        for i, line in enumerate(values):
+        for i, line in enumerate(lines):
             row = VGroup()
             for j, scalar in enumerate(line):
                 cell = Square(pitch - _GAP, stroke_width=0, fill_opacity=1)
