@@ -8,13 +8,22 @@ the same weights they are equal, which is computed, not assumed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
-from manim import LEFT, RIGHT, UP, Animation, FadeIn, ManimColor, ReplacementTransform, VGroup
+from manim import (
+    LEFT,
+    RIGHT,
+    UP,
+    Animation,
+    FadeIn,
+    LaggedStart,
+    ManimColor,
+    ReplacementTransform,
+    VGroup,
+)
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Facts, Number, Say
+from scenes.parts import Number, Say
 from scenes.parts.icons import tick
 from scenes.parts.step import Choice, RowComparison, WordCard
 from scenes.parts.weight_map import differing
@@ -30,7 +39,7 @@ class InferenceStep(LectureScene):
     color = theme.INFERENCE
     lit = ("Dec 1", "Dec 2", "Out")
     #: how many words are read
-    step: ClassVar[int] = 1
+    step: int = 1
 
     def read_trace(self) -> None:
         step = self.step
@@ -119,7 +128,7 @@ class InferenceStep(LectureScene):
         with self.beat(beat, self.choice_facts(), variant="hit" if self.right else "miss"):
             if leaving:
                 self.play(*leaving, run_time=theme.FADE)
-            self.play(*self.logits_arrive(parents), run_time=theme.MOVE)
+            self.play(*self.logits_arrive(parents), run_time=theme.SLOW if parents else theme.MOVE)
             self.play(FadeIn(table.heads[1]), table.grow(), run_time=theme.SLOW)
             self.play(FadeIn(self.chosen_card, shift=0.2 * UP), run_time=0.5)
             self.play(
@@ -133,7 +142,8 @@ class InferenceStep(LectureScene):
         if parents is None:
             return [*rest, FadeIn(table.logits, shift=0.2 * RIGHT)]
         pairs = zip(parents, table.logits, strict=True)
-        return [*rest, *(ReplacementTransform(a, b) for a, b in pairs)]
+        moves = (ReplacementTransform(a, b) for a, b in pairs)
+        return [*rest, LaggedStart(*moves, lag_ratio=0.35)]
 
     @property
     def choice_shown(self) -> VGroup:
@@ -141,9 +151,14 @@ class InferenceStep(LectureScene):
 
     # -- comparing -----------------------------------------------------------------------------
 
+    @property
+    def row_facts(self) -> dict[str, str | Say]:
+        """What names the row: its word or its position in training."""
+        return {"word": self.read[-1]}
+
     def build_comparison(self) -> RowComparison:
         """This step's row minus training's, and the largest difference below."""
-        facts: Facts = {"word": self.read[-1]}
+        facts = self.row_facts
         names = (
             self.label("our_row", facts, size=22, color=theme.INFERENCE, bold=True),
             self.label("their_row", facts, size=22, color=theme.TRAINING, bold=True),
@@ -164,8 +179,7 @@ class InferenceStep(LectureScene):
     def tell_comparison(self, beat: str, leaving: Sequence[Animation]) -> None:
         rows = self.build_comparison()
         ours, theirs, _ = rows.rows
-        facts: dict[str, str | Say] = {"word": self.read[-1]}
-        with self.beat(beat, facts, variant="equal" if self.equal else "differ"):
+        with self.beat(beat, self.row_facts, variant="equal" if self.equal else "differ"):
             self.play(*leaving, run_time=theme.FADE)
             self.play(FadeIn(rows.words, rows.names[0], ours), run_time=0.6)
             self.play(FadeIn(rows.names[1], rows.minus, theirs), run_time=0.6)

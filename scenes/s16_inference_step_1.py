@@ -98,7 +98,12 @@ class InferenceStep1(InferenceStep):
         VGroup(self.source.words, self.source.block, self.source.wires).fade(0.5)
         self.decoder = DecoderSide(self.text("self"), self.text("cross"))
         self.token = self.decoder.words(self.read)
-        row = Grid.signed(run["decoder.input"][0], cell=(0.94, 0.56), size=theme.SMALL)
+        row = Grid.signed(
+            run["decoder.input"][0],
+            cell=(0.94, 0.56),
+            size=theme.BODY,
+            decimals=self.sum.decimals,
+        )
         row.move_to([self.token.get_right()[0] + 0.2, WORDS_Y, 0], LEFT)
         mask = self.decoder.mask(run, len(self.target) - 1)
         weight = Say(run["decoder.0.self_attn.weights"][0, 0, 0], 0)
@@ -195,8 +200,7 @@ class InferenceStep1(InferenceStep):
 
     def panel(self, key: str, word: str, left: float, right: float) -> tuple[Phrase, InferenceSide]:
         """The inputs of all steps if the first one adds ``word``."""
-        length = len(self.target)
-        words = [self.read[0], word, *["?"] * (length - 2)]
+        words = [self.read[0], word, "?", "?"][: len(self.target)]
         side = InferenceSide(
             words, left=left, right=right, size=theme.HEADING, top=1.55, bottom=-1.75
         )

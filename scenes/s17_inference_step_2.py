@@ -28,7 +28,8 @@ from manim import (
 
 from scenes import theme
 from scenes.inference import InferenceStep
-from scenes.parts import Grid, Mask, Phrase, Token, arrow, outline, shape_of
+from scenes.parts import Grid, Mask, Phrase, arrow, outline, shape_of
+from scenes.parts.inputs import Columns
 from scenes.parts.step import HEAD_Y, MaskTable
 from scenes.parts.weight_map import WeightMap
 from scenes.values import Values
@@ -163,9 +164,8 @@ class InferenceStep2(InferenceStep):
             for name, mask, ring, tokens, doors in (upper, lower):
                 self.play(FadeIn(name, mask), run_time=0.5)
                 self.play(Create(ring), FadeIn(tokens), run_time=0.5)
-                row = mask.row(self.step - 1)
-                moves = (TransformFromCopy(*pair) for pair in zip(row, doors, strict=True))
-                self.play(*moves, run_time=theme.MOVE)
+                opened = (FadeIn(door, shift=0.15 * UP) for door in doors)
+                self.play(LaggedStart(*opened, lag_ratio=0.3), run_time=theme.MOVE)
         self.old = VGroup(*upper, *lower)
 
     def view(
@@ -176,13 +176,17 @@ class InferenceStep2(InferenceStep):
         at, words = self.step - 1, self.target[: values.shape[0]]
         name = self.label(key, {"word": self.read[-1]}, size=22, color=color, bold=True)
         name.place([theme.LEFT_EDGE, y - 0.35, 0], LEFT)
-        mask = Mask(values, cell=0.42, color=color).move_to([-2.5, y - 0.35, 0])
-        width = 7.3 / len(self.target) - 0.2
+        mask = Mask(values, cell=min(0.42, 1.88 / len(words) - 0.05), color=color).move_to(
+            [-2.5, y - 0.35, 0]
+        )
+        places = Columns(-0.76, theme.RIGHT_EDGE, len(self.target), gap=0.2)
+        size = places.fitting(self.target, theme.HEADING)
         tokens, doors = VGroup(), mask.row(at).copy()
         for i, (word, door) in enumerate(zip(words, doors, strict=True)):
             is_shut = values[at, i].exact < 0
-            token = Token(word, color=theme.MUTED if is_shut else color, width=width, height=0.74)
-            tokens.add(token.move_to([-0.76 + (width + 0.2) * i, y, 0], LEFT))
+            ink = theme.MUTED if is_shut else color
+            token = places.token(i, y, word, color=ink, size=size, height=0.74)
+            tokens.add(token)
             if is_shut:
                 token.fade(0.5)
             door.move_to([token.get_x(), y - 0.75, 0])

@@ -49,9 +49,8 @@ class InferenceStep3(InferenceStep):
         ("beam", 94),
         ("takeaway", 94),
     )
-    step = 3
     #: columns of the table of what is read, written and should be, and how wide a word is
-    READ_X, WRITE_X, SHOULD_X, WIDTH = -5.2, 2.45, 5.5, 1.66
+    READ_X, WRITE_X, SHOULD_X = -5.2, 2.45, 5.5
 
     def construct(self) -> None:
         self.read_trace()
@@ -66,6 +65,7 @@ class InferenceStep3(InferenceStep):
         self.takeaway()
 
     def read_trace(self) -> None:
+        self.step = len(self.training.target) - 1
         super().read_trace()
         self.runs = [self.inference(k) for k in range(1, self.step + 1)]
         self.ranks = []
@@ -101,14 +101,15 @@ class InferenceStep3(InferenceStep):
 
     def mask_of_three(self) -> None:
         run = self.run
-        mask = MaskTable(run["decoder.mask"], self.read, cell=1.0, color=theme.INFERENCE)
+        side = min(1.0, 3.1 / self.step - 0.05)
+        mask = MaskTable(run["decoder.mask"], self.read, cell=side, color=theme.INFERENCE)
         mask.at(-5.0, 1.3)
         name = Phrase("Mask", size=theme.HEADING, bold=True).place([-5.0, 2.35, 0], LEFT)
         weights = Grid.heat(
             run["decoder.0.self_attn.weights"][0],
             rows=self.read,
             columns=self.read,
-            cell=(1.4, 1.0),
+            cell=(min(1.4, 4.4 / self.step - 0.05), side),
             size=28,
             decimals=4,
             row_color=theme.QUERY,
@@ -143,18 +144,19 @@ class InferenceStep3(InferenceStep):
         self.tell_choice("choice", [FadeOut(self.old)], None)
 
     def position(self) -> None:
-        """The same words stand before training's position 2; position 3 has one more."""
-        at = self.step - 1
+        """Training has read the same words where it is one short of the end; at the end it has
+        read one more."""
         rows = (
             ("our_row", self.step, theme.INFERENCE, 1.75),
-            ("training_row", self.step, theme.TRAINING, 0.15),
-            ("training_next", self.step + 1, theme.TRAINING, -1.45),
+            ("their_row", self.step, theme.TRAINING, 0.15),
+            ("their_row", self.step + 1, theme.TRAINING, -1.45),
         )
         places = Columns(-3.6, 4.9, len(self.target))
         size = places.fitting(self.target, 28)
         heads, lines = VGroup(), VGroup()
         for key, length, color, y in rows:
-            head = self.label(key, size=theme.HEADING, color=color, bold=True)
+            at = {"n": Say(constant(length - 1), 0)}
+            head = self.label(key, at, size=theme.HEADING, color=color, bold=True)
             heads.add(head.place([theme.LEFT_EDGE, y, 0], LEFT))
             words = self.target[:length]
             style = {"color": color, "size": size, "height": 0.84}
@@ -166,7 +168,8 @@ class InferenceStep3(InferenceStep):
             )
         )
         marks = VGroup(*(outline(line[-1], buff=0.07) for line in lines[:2]))
-        with self.beat("position", {"word": self.read[at], "next": self.target[self.step]}):
+        facts = {**self.row_facts, "word": self.read[-1], "next": self.target[-1]}
+        with self.beat("position", {**facts, "m": Say(constant(self.step), 0)}):
             self.play(FadeOut(self.choice_shown), run_time=theme.FADE)
             self.play(FadeIn(heads[0], lines[0]), run_time=0.5)
             self.play(FadeIn(heads[1], lines[1]), run_time=0.5)
@@ -174,6 +177,10 @@ class InferenceStep3(InferenceStep):
             self.play(FadeIn(heads[2], lines[2]), run_time=0.5)
             self.play(FadeIn(signs[1]), VGroup(heads[2], lines[2]).animate.fade(0.45), run_time=0.5)
         self.old = VGroup(heads, lines, signs, marks)
+
+    @property
+    def row_facts(self) -> dict[str, str | Say]:
+        return {"n": Say(constant(self.step - 1), 0)}
 
     def compare(self) -> None:
         self.tell_comparison("compare", [FadeOut(self.old)])
@@ -247,15 +254,14 @@ class InferenceStep3(InferenceStep):
         self.old = VGroup(heads, *(part for line in lines for part in line))
 
     def carry_line(self, k: int) -> Sequence[VGroup]:
-        y, target = 1.55 - 1.35 * k, self.target[k + 1]
-        size = min(
-            26.0, Columns(0, self.WIDTH, 1).fitting([*self.alone, *self.target], theme.HEADING)
-        )
-        style = {"width": self.WIDTH, "size": size, "height": 0.8}
+        pitch, target = min(1.35, 2.7 / max(1, self.step - 1)), self.target[k + 1]
+        y, width = 1.55 - pitch * k, min(1.66, 5.6 / self.step - 0.16)
+        fitting = Columns(0, width, 1).fitting([*self.alone, *self.target], theme.HEADING)
+        style = {"width": width, "size": fitting, "height": min(0.8, pitch - 0.15)}
         read = VGroup(
             *(
                 Token(word, color=self.color_of(i, word), **style).move_to(
-                    [self.READ_X + (self.WIDTH + 0.16) * i, y, 0], LEFT
+                    [self.READ_X + (width + 0.16) * i, y, 0], LEFT
                 )
                 for i, word in enumerate(self.alone[: k + 1])
             )
