@@ -177,7 +177,7 @@ def _run(app: typer.Typer, arguments: list[str], program: str) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _complain(_STOPPED, _INTERRUPTED)
     except BaseException as error:
-        code = getattr(error, "code", None)  # session.Stopped, not imported for this alone
+        code = getattr(error, "code", None)  # signals.Stopped, not imported for this alone
         if not isinstance(code, int):
             raise
         return _complain(_STOPPED, code)

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
-from engine.errors import LectureError, from_os_error, one_line
+from engine.errors import LectureError, from_os_error
 from render import ffmpeg, pool
 from render.estimate import Estimate
 from render.metadata import Origin
 from render.progress import Screen, duration
 from render.quality import Quality
 from render.records import expected_frames, write_record
+from render.signals import stoppable
 from render.task import Failure, Result, Task
 from render.workspace import Workspace
 from scenes import texts
 from scenes.registry import SceneInfo
 
 _MB = 1_000_000
-_BYTES_PER_SECOND = {"draft": 0.2 * _MB, "standard": 0.6 * _MB, "high": 0.8 * _MB, "4k": 2 * _MB}
+#: of finished video, at the least: what surely does not fit is refused before it starts
+_BYTES_PER_SECOND = {"draft": 30_000, "standard": 80_000, "high": 90_000, "4k": 300_000}
 
 
 @dataclass(frozen=True)
@@ -52,30 +50,6 @@ class Order:
             return str(texts.load(self.language)[scene.slug]["title"])
         except KeyError:
             return str(scene.slug).replace("_", " ")
-
-
-class Stopped(BaseException):
-    """SIGTERM or SIGHUP came; ``code`` is the exit code that tells so."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.code = 128 + number
-
-
-@contextmanager
-def stoppable() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into an exception, so that everything is cleaned up."""
-
-    def stop(number: int, _: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)
-        raise Stopped(number)
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def digest(weights: Path) -> str:
@@ -211,7 +185,3 @@ def _check_free_space(order: Order, frames: int) -> None:
             expected=f"about {needed / _MB:.0f} MB free",
             found=f"{free / _MB:.0f} MB",
         )
-
-
-def names(scenes: Sequence[SceneInfo]) -> str:
-    return one_line(", ".join(scene.slug for scene in scenes))

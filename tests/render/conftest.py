@@ -23,6 +23,8 @@ DRAFT = QUALITIES["draft"]
 ORIGIN = Origin("zh", "draft", "0" * 16)
 TITLE = "标题 = title; #1"
 
+FrontDoor = Callable[..., subprocess.CompletedProcess[str]]
+
 
 def environment(**more: str) -> dict[str, str]:
     """The environment of a front door that finds the stand-in scenes first."""
@@ -82,3 +84,16 @@ def finished(binary: str, folder: Path, frames: int, title: str = TITLE) -> Path
     video = folder / "video.mp4"
     assemble(binary, [part], video, title=title, origin=ORIGIN, quality=DRAFT, with_chapters=False)
     return video
+
+
+def one_line(result: subprocess.CompletedProcess[str], code: int = 2) -> str:
+    """The single line that the front door complained with."""
+    assert result.returncode == code, result
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
+    assert "Traceback" not in result.stdout
+    return lines[0]
+
+
+def leftovers(out: Path) -> list[str]:
+    return [path.name for path in (out / ".render").glob("run-*")]

@@ -1,0 +1,138 @@
+"""Runs that are stopped, run twice at once, or run out of disk: what they leave behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import av
+import pytest
+
+from .conftest import FrontDoor, command, environment, leftovers, one_line
+
+
+def start_long(tmp_path: Path) -> tuple[subprocess.Popen[str], list[int]]:
+    """A run in the middle of a long scene; its process, and the ids of its workers' groups."""
+    process = subprocess.Popen(
+        command("4", "--quality", "draft", "--out", "o"),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        started = list((tmp_path / "o").glob(".render/run-*/04_long/pictures.mp4"))
+        if started and started[0].stat().st_size > 0:
+            break
+        time.sleep(0.05)
+        assert process.poll() is None
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return process, [int(child) for child in children]
+
+
+def group_alive(leader: int) -> bool:
+    """Whether any process of the group is more than a zombie."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if fields[2] == str(leader) and fields[0] != "Z":
+            return True
+    return False
+
+
+def all_gone(leaders: list[int]) -> bool:
+    end = time.monotonic() + 15
+    while any(map(group_alive, leaders)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not any(map(group_alive, leaders))
+
+
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="looks for processes in /proc"
+)
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (signal.SIGKILL, -9),
+        pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow),
+    ],
+)
+def test_a_run_that_is_stopped(
+    number: signal.Signals, code: int, tmp_path: Path, front_door: FrontDoor
+) -> None:
+    """Workers and encoders end with it, finished videos stay, the next run cleans and works."""
+    out = tmp_path / "o"
+    out.mkdir()
+    kept = {"04_long_zh.mp4": b"an earlier video", "lecture.mp4": b"an earlier film"}
+    for name, data in kept.items():
+        (out / name).write_bytes(data)
+    process, workers = start_long(tmp_path)
+    assert workers
+    process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert all_gone(workers)
+    if number != signal.SIGKILL:
+        assert said == "render: stopped; finished videos are as they were\n"
+        assert leftovers(out) == []
+    assert {name: (out / name).read_bytes() for name in kept} == kept
+    assert front_door("2", "--quality", "draft", "--out", "o").returncode == 0
+    assert leftovers(out) == []
+    assert (out / "02_circle_zh.mp4").stat().st_size > 1000
+
+
+@pytest.mark.slow
+def test_two_runs_on_one_folder(tmp_path: Path) -> None:
+    runs = [
+        subprocess.Popen(
+            command("--quality", "draft", "--out", "o", "--jobs", "1"),
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for run in runs:
+        run.communicate(timeout=120)
+        assert run.returncode == 0
+    out = tmp_path / "o"
+    assert leftovers(out) == []
+    with av.open(str(out / "lecture.mp4")) as container:
+        assert sum(1 for _ in container.decode(video=0)) == 18 + 15
+
+
+@pytest.mark.slow
+def test_a_disk_that_fills_up(tmp_path: Path, front_door: FrontDoor) -> None:
+    """On a file system of 900 kB; needs to mount one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=900k", "lecture-test", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("may not mount a file system here")
+    try:
+        (disk / "05_noise_zh.mp4").write_bytes(b"an earlier video")
+        (disk / ".render").mkdir()
+        remembered = '{"frames": 1, "fps": 15}'  # so that it is not refused before it starts
+        (disk / ".render" / "05_noise_zh.json").write_text(remembered)
+        result = front_door("5", "--quality", "draft", "--out", disk)
+        assert result.returncode == 2
+        assert "no space left on the disk" in result.stdout
+        assert (disk / "05_noise_zh.mp4").read_bytes() == b"an earlier video"
+        assert leftovers(disk) == []
+        assert "MB free" in one_line(front_door("1", "2", "--quality", "4k", "--out", disk))
+        (disk / ".render" / "02_circle_zh.json").write_text(remembered)
+        assert front_door("2", "--quality", "draft", "--out", disk).returncode == 0
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
