@@ -181,14 +181,14 @@ class Memory(LectureScene):
             facts["key_2"] = self.tokens[best[1]]
         with self.beat("row", facts, variant="same" if same else "differ"):
             self.play(Create(marks), run_time=0.6)
-            moves = [
-                move
-                for grid, chart in zip(maps, self.charts, strict=True)
-                for move in hand_over(grid.row_numbers(i), chart.numbers)
-            ]
-            for grid in maps:
-                grid.numbers.remove(*grid.row_numbers(i))
-            self.play(FadeOut(*maps, marks), *moves, run_time=theme.SLOW)
+            rows = [grid.row_numbers(i) for grid in maps]
+            for grid, row in zip(maps, rows, strict=True):
+                grid.numbers.remove(*row)
+            bright = (row.animate.set_color(theme.INK) for row in rows)
+            self.play(FadeOut(*maps, marks), *bright, run_time=0.5)
+            pairs = zip(rows, self.charts, strict=True)
+            moves = [move for row, chart in pairs for move in hand_over(row, chart.numbers)]
+            self.play(*moves, run_time=theme.MOVE)
             self.play(FadeIn(*(chart.labels for chart in self.charts)), run_time=theme.FADE)
             for chart in self.charts:
                 self.play(
