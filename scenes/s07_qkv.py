@@ -167,8 +167,8 @@ class Qkv(LectureScene):
         name.place([product.results.get_x(), 2.2, 0])
         self.work_labels = VGroup(label, w, name)
         with self.beat("first", self.token):
+            self.play(FadeOut(self.old), run_time=0.3)
             self.play(
-                FadeOut(self.old),
                 ReplacementTransform(self.vector, product.input),
                 ReplacementTransform(self.word, label),
                 run_time=theme.MOVE,

@@ -164,9 +164,8 @@ class EncoderLayer(LectureScene):
         asking = Phrase(self.text("row_of"), self.token, size=theme.HEADING, bold=True)
         asking.place([mix.KEY, mix.heads[0].midline, 0], LEFT)
         with self.beat("mix", self.token):
-            self.play(
-                self.answer(), FadeIn(mix.keys, mix.heads[0], mix.weights, asking), run_time=0.6
-            )
+            self.play(self.answer(), run_time=theme.FADE)
+            self.play(FadeIn(mix.keys, mix.heads[0], mix.weights, asking), run_time=0.5)
             self.play(FadeIn(mix.signs, mix.values, mix.heads[1]), run_time=0.5)
             self.play(FadeIn(mix.heads[2]), run_time=0.3)
             self.multiply(0, 0.3)
@@ -205,6 +204,7 @@ class EncoderLayer(LectureScene):
             head = Phrase(f"Head {n + 1}", size=theme.HEADING, color=theme.INK)
             head.place([cells.get_x(), cells.get_top()[1] + 0.36, 0])
             halves.append(VGroup(cells, VGroup(*joined.numbers[part]), head))
+        self.mix.sums.set_z_index(2)
         apart = 0.35 * RIGHT
         first, rest = halves[0].shift(-apart), VGroup(*halves[1:]).shift(apart)
         moves = [ReplacementTransform(a, b) for a, b in zip(self.mix.sums, first[1], strict=True)]
@@ -238,8 +238,8 @@ class EncoderLayer(LectureScene):
         head.place([product.results.get_x(), 1.5, 0])
         joined = self.joined
         with self.beat("project", {"heads": self.sizes["heads"]}):
+            self.play(FadeOut(self.old), run_time=0.3)
             self.play(
-                FadeOut(self.old),
                 joined.caption.animate.place([theme.LEFT_EDGE, 1.5, 0], LEFT),
                 ReplacementTransform(joined.grid.cells, product.input.cells),
                 ReplacementTransform(joined.numbers, product.input.numbers),
