@@ -237,9 +237,13 @@ class InferenceStep3(InferenceStep):
             self.label("writes").place([self.WRITE_X, HEAD_Y, 0]),
             self.label("should").place([self.SHOULD_X, HEAD_Y, 0]),
         )
-        wrong, hoped = self.alone[1], self.target[1]
-        facts = {"word": wrong} if self.forced else {"word": wrong, "hoped": hoped}
-        with self.beat("carry", facts, variant="forced" if self.forced else "alone"):
+        pairs = zip(self.alone, self.target, strict=True)
+        slip = next(i for i, (word, target) in enumerate(pairs) if word != target)
+        facts = {"word": self.alone[slip]}
+        if not self.forced:
+            facts["hoped"] = self.target[slip]
+        freely = "last" if slip == self.step else "alone"
+        with self.beat("carry", facts, variant="forced" if self.forced else freely):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(heads), run_time=0.3)
             before = None

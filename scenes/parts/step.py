@@ -92,16 +92,17 @@ def probability_bars(
 ) -> Bars:
     """A bar for each word at the heights of :class:`Choice`, the choice's bright and bold."""
     strongest = words.index(choice)
-    style: dict[str, float] = {"width": Choice.WIDTH, "full": full, "pitch": PITCH}
     bars = Bars(
         [values[i] for i in words],
         decimals=4,
         color=color,
         size=theme.BODY,
         strongest=strongest,
-        **style,  # type: ignore[arg-type]
+        width=Choice.WIDTH,
+        full=full,
+        pitch=PITCH,
     )
-    return bars.shift([0, TOP - bars.bars[0].get_y(), 0])  # type: ignore[no-any-return]
+    return bars.shift([0, TOP - bars.bars[0].get_y(), 0])
 
 
 def grow_bars(bars: Bars) -> Animation:
