@@ -6,14 +6,18 @@ import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.exceptions import TyperException
 
 from engine.errors import LectureError, from_os_error, one_line
+from render import commands
 from render.cores import usable_cores
 from render.quality import QUALITIES
+
+if TYPE_CHECKING:
+    from scenes.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = "./render.sh"
@@ -21,19 +25,23 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
 _STOPPED = "stopped; finished videos are as they were"
 
 _OPTIONS = {"add_completion": False, "rich_markup_mode": "rich"}
-_EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]./render.sh test[/] runs the tests.
+_EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws contact sheets,
+[bold]audit[/] checks every number and every picture, [bold]test[/] runs the tests.
 
 [bold]Examples[/]
 ./render.sh --quality draft            a quick look at everything
 ./render.sh 8 13 --lang en             two scenes in English
 ./render.sh --weights my.json          the lecture of your own numbers
 ./render.sh --quality high --out ~/week3
+./render.sh --track training           scenes 1 and 3-14 as one film
 
 Exit codes: 0 all well; 1 a scene failed (its log is named); 2 something asked for cannot be.
 LECTURE_FFMPEG names another ffmpeg."""
 
 default_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 list_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
+audit_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
+sheet_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 test_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 
 
@@ -47,6 +55,12 @@ class QualityName(StrEnum):
 class Language(StrEnum):
     zh = "zh"
     en = "en"
+
+
+class Track(StrEnum):
+    full = "full"
+    training = "training"
+    inference = "inference"
 
 
 @default_app.command(epilog=_EPILOG, no_args_is_help=False)
@@ -69,16 +83,30 @@ def render(
         typer.Option(
             metavar="FILE",
             help="A weight file, .json, .npz or .safetensors (docs/weights.md). "
-            "Default: the tutorial's.",
+            "Default: the lesson's.",
             show_default=False,
         ),
     ] = None,
+    track: Annotated[
+        Track,
+        typer.Option(
+            help="full: all scenes. training: scenes 1 and 3-14. inference: scenes 15-19."
+        ),
+    ] = Track.full,
+    lesson: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="tutorial: the figures as the tutorial prints them, its inference pages with "
+            "weights of their own. consistent: one set of weights. Or a .toml file of yours.",
+        ),
+    ] = "tutorial",
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
             help="Folder for the videos, made if need be. Default: out/LANG_QUALITY, "
-            "with _NAME for weights of your own.",
+            "with _NAME for a lesson or weights of your own.",
             show_default=False,
         ),
     ] = None,
@@ -92,37 +120,34 @@ def render(
         ),
     ] = None,
 ) -> None:
-    """Render the Transformer lecture: an MP4 per scene, and all of them as lecture.mp4.
+    """Render the Transformer lecture: an MP4 per scene, and all of them as lecture.mp4
+    (lecture_training.mp4 and lecture_inference.mp4 for those tracks).
 
     Videos are H.264 1080p and the like, with keyframes, colour tags and sound as course platforms
     want them. Each is checked before it replaces an older one, so stopping at any time is safe.
     """
-    import engine
     from render.session import Order, Session
-    from scenes import registry
+    from scenes import lessons, registry
 
-    everything = registry.available()
+    settings = lessons.settings(lesson, lang.value, weights, track.value)
     chosen = {scene.number: scene for scene in map(registry.find, scenes or ())}
-    chosen_scenes = tuple(chosen[number] for number in sorted(chosen)) or everything
-    if not chosen_scenes:
-        raise LectureError(field="scenes", expected="at least one in scenes/", found="none")
-    file = Path(weights or engine.TUTORIAL).absolute()
+    film = registry.film(track.value)
     order = Order(
-        scenes=chosen_scenes,
-        everything=everything,
+        scenes=tuple(chosen[number] for number in sorted(chosen)) or film,
+        everything=film,
         quality=QUALITIES[quality.value],
-        language=lang.value,
-        weights=file,
-        out=(out or default_folder(lang.value, quality.value, weights and file)).absolute(),
+        settings=settings,
+        out=(out or default_folder(settings, quality.value, lesson, weights)).absolute(),
         jobs=jobs or usable_cores(),
     )
     raise typer.Exit(Session(order).run())
 
 
-def default_folder(language: str, quality: str, weights: Path | None) -> Path:
+def default_folder(settings: Settings, quality: str, lesson: str, weights: Path | None) -> Path:
     """A folder per kind of video, so that no two kinds mix: ``out/zh_standard``."""
-    own = f"_{weights.stem}" if weights else ""
-    return ROOT / "out" / f"{language}_{quality}{own}"
+    own = f"_{Path(lesson).stem}" if lesson != "tutorial" else ""
+    own += f"_{weights.stem}" if weights else ""
+    return ROOT / "out" / f"{settings.language}_{quality}{own}"
 
 
 @list_app.command()
@@ -146,7 +171,10 @@ def test(context: typer.Context) -> None:
     raise typer.Exit(run_checks(list(context.args)))
 
 
-COMMANDS = {"list": list_app, "test": test_app}
+audit_app.command()(commands.audit)
+sheet_app.command()(commands.sheet)
+
+COMMANDS = {"list": list_app, "audit": audit_app, "sheet": sheet_app, "test": test_app}
 
 
 def main() -> None:

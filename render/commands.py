@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from engine.errors import LectureError
 from render.cores import usable_cores
+
+if TYPE_CHECKING:
+    from scenes.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -25,9 +29,12 @@ Weights = Annotated[
     list[Path] | None,
     typer.Option(
         metavar="FILE",
-        help="A weight file; may be given several times. Default: the tutorial's.",
+        help="A weight file; may be given several times. Default: the lesson's.",
         show_default=False,
     ),
+]
+Lesson = Annotated[
+    str, typer.Option(metavar="NAME", help="tutorial, consistent, or a .toml file of yours.")
 ]
 Jobs = Annotated[int | None, typer.Option(min=1, max=64, help="Processes. Default: the cores.")]
 
@@ -43,10 +50,29 @@ def languages_named(text: str) -> list[str]:
     return list(dict.fromkeys(named))
 
 
+def settings_named(
+    lesson: str, weights: Sequence[Path], extra: Sequence[Path], languages: Sequence[str]
+) -> list[tuple[str, list[Settings]]]:
+    """What to look at: the lesson, or the weight files in its place, and the extra files; each
+    with its label and in every language. Raises LectureError where a weight file is bad."""
+    import engine
+    from scenes import lessons
+
+    for file in weights:
+        engine.load_weights(file)
+    own: list[tuple[str, Path | None]] = [(file.stem, file) for file in (*weights, *extra)]
+    labelled = own if weights else [(Path(lesson).stem, None), *own]
+    return [
+        (label, [lessons.settings(lesson, language, file) for language in languages])
+        for label, file in labelled
+    ]
+
+
 def audit(
     scenes: Scenes = None,
     lang: Languages = "zh,en",
     weights: Weights = None,
+    lesson: Lesson = "tutorial",
     layout: Annotated[
         bool, typer.Option("--layout", help="Only the layout; numbers are not recomputed.")
     ] = False,
@@ -82,26 +108,21 @@ def audit(
     from render.audit import campaign, report
 
     chosen, named = campaign.scenes_named(scenes or ()), languages_named(lang)
-    import engine
-
     with campaign.temporary_folder() as folder:
-        files = list(weights or [engine.TUTORIAL])
-        for file in files:
-            engine.load_weights(file)
-        files += campaign.random_weight_files(20 if everything else random, Path(folder))
+        extra = campaign.random_weight_files(20 if everything else random, Path(folder))
         checks = [
             campaign.Check(
                 scene,
-                language,
-                file,
+                settings,
+                label,
                 numbers=numbers or not layout,
                 pictures=layout or not numbers,
                 quarters=everything,
                 folder=pictures,
             )
-            for file in files
+            for label, by_language in settings_named(lesson, weights or [], extra, named)
             for scene in chosen
-            for language in named
+            for settings in by_language
         ]
         faults = report.run(checks, jobs or usable_cores())
     if numbers or not layout:
@@ -113,6 +134,7 @@ def sheet(
     scenes: Scenes = None,
     lang: Languages = "zh",
     weights: Weights = None,
+    lesson: Lesson = "tutorial",
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the pictures.")] = ROOT
     / "out"
     / "sheets",
@@ -125,18 +147,14 @@ def sheet(
 
     No video is rendered for it: a scene takes a few seconds.
     """
-    import engine
     from render import sheet as sheets
     from render.audit import campaign
 
-    files = list(weights or [engine.TUTORIAL])
-    for file in files:
-        engine.load_weights(file)
     orders = [
-        sheets.SheetOrder(scene, language, file, out, height)
+        sheets.SheetOrder(scene, settings, label, out, height)
+        for label, by_language in settings_named(lesson, weights or [], [], languages_named(lang))
         for scene in campaign.scenes_named(scenes or ())
-        for language in languages_named(lang)
-        for file in files
+        for settings in by_language
     ]
     for path in sheets.write_all(orders, jobs or usable_cores()):
         print(path)

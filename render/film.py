@@ -16,8 +16,6 @@ from render.metadata import LECTURE_TITLES, Origin
 from render.quality import Quality
 from render.workspace import Workspace
 
-FILE_NAME = "lecture.mp4"
-
 
 @dataclass(frozen=True)
 class SceneVideo:
@@ -45,18 +43,23 @@ def snapshot(space: Workspace, scenes: Sequence[SceneVideo], origin: Origin) -> 
 
 
 def join(
-    space: Workspace, parts: Sequence[Part], origin: Origin, quality: Quality, binary: str
+    space: Workspace,
+    name: str,
+    parts: Sequence[Part],
+    origin: Origin,
+    quality: Quality,
+    binary: str,
 ) -> Path:
-    """Write and check ``lecture.mp4``, put it in the output folder, return its path there."""
-    target = parts[0].video.parent / FILE_NAME
+    """Write and check the film, put it in the output folder as ``name``, return its path there."""
+    target = parts[0].video.parent / name
     title = LECTURE_TITLES[origin.language]
     chapters = assemble(
         binary, parts, target, title=title, origin=origin, quality=quality, with_chapters=True
     )
     frames = sum(part.frames for part in parts)
     expected = Expected(quality, frames, title, origin, chapters)
-    check.check_video(target, expected, shown_as=FILE_NAME)
-    return space.publish(target, FILE_NAME)
+    check.check_video(target, expected, shown_as=name)
+    return space.publish(target, name)
 
 
 def _keep(video: Path, copy: Path) -> None:

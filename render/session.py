@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import LectureError, from_os_error
+from engine.errors import LectureError
 from render import ffmpeg, pool
 from render.estimate import Estimate
 from render.metadata import Origin
@@ -19,6 +19,7 @@ from render.task import Failure, Result, Task
 from render.workspace import Workspace
 from scenes import texts
 from scenes.registry import SceneInfo
+from scenes.settings import Settings, file_digest
 
 _MB = 1_000_000
 #: of finished video, at the least: what surely does not fit is refused before it starts
@@ -27,23 +28,30 @@ _BYTES_PER_SECOND = {"draft": 30_000, "standard": 80_000, "high": 90_000, "4k": 
 
 @dataclass(frozen=True)
 class Order:
-    """What was asked for. ``whole``: every scene there is, not a choice of some."""
+    """What was asked for: ``scenes`` are to be rendered, ``everything`` is what the track's film
+    consists of; both in film order."""
 
     scenes: tuple[SceneInfo, ...]
     everything: tuple[SceneInfo, ...]
     quality: Quality
-    language: str
-    weights: Path
+    settings: Settings
     out: Path
     jobs: int
 
     @property
-    def whole(self) -> bool:
-        return self.scenes == self.everything
+    def language(self) -> str:
+        return str(self.settings.language)
 
     def video_name(self, scene: SceneInfo) -> str:
-        """Letters, digits and _ only, as some platforms demand: ``08_attention_scores_zh.mp4``."""
-        return f"{scene.slug}_{self.language}.mp4"
+        """Letters, digits and _ only, as some platforms demand: ``08_attention_scores_zh.mp4``.
+        The title card (number 0) differs from track to track."""
+        track = f"_{self.settings.track}" if scene.number == 0 else ""
+        return f"{scene.slug}{track}_{self.language}.mp4"
+
+    @property
+    def film_name(self) -> str:
+        track = self.settings.track
+        return "lecture.mp4" if track == "full" else f"lecture_{track}.mp4"
 
     def title(self, scene: SceneInfo) -> str:
         try:
@@ -52,19 +60,17 @@ class Order:
             return str(scene.slug).replace("_", " ")
 
 
-def digest(weights: Path) -> str:
-    """The beginning of the SHA-256 of all weight files that scenes will read; each must be good."""
+def digest(settings: Settings) -> str:
+    """What a video depends on besides scene, language and quality, in 16 hexadecimal digits:
+    the contents of both weight files, which must be good, and the sentences."""
     import engine
-    from scenes.settings import Settings
 
-    total = hashlib.sha256()
-    for file in (weights, Path(Settings(weights=weights).weights_for_inference)):
-        engine.load_weights(file)
-        try:
-            total.update(file.read_bytes())
-        except OSError as error:
-            raise from_os_error(error, file) from error
-    return total.hexdigest()[:16]
+    parts = []
+    for path in (settings.weights, settings.weights_for_inference):
+        engine.load_weights(path)
+        parts.append(file_digest(path))
+    parts += [settings.source, settings.target]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 class Session:
@@ -72,7 +78,7 @@ class Session:
 
     def __init__(self, order: Order) -> None:
         self.order = order
-        self.origin = Origin(order.language, order.quality.name, digest(order.weights))
+        self.origin = Origin(order.language, order.quality.name, digest(order.settings))
         self.binary = ffmpeg.find()
         self._scenes = {scene.slug: scene for scene in order.scenes}
         self._failures: list[Failure] = []
@@ -101,7 +107,11 @@ class Session:
             title=order.title(scene),
             language=order.language,
             quality_name=order.quality.name,
-            weights=str(order.weights),
+            weights=str(order.settings.weights.absolute()),
+            inference_weights=str(order.settings.weights_for_inference.absolute()),
+            source=order.settings.source,
+            target=order.settings.target,
+            track=order.settings.track,
             weights_digest=self.origin.weights,
             folder=str(self._space.task_folder(scene.slug)),
             ffmpeg=self.binary,
@@ -134,6 +144,7 @@ class Session:
 
     def _publish(self, task: Task, result: Result) -> None:
         name = self.order.video_name(self._scenes[task.slug])
+        self._space.publish(task.numbers, f"{Path(name).stem}.numbers.json")
         final = self._space.publish(task.video, name)
         write_record(self.order.out, name, task, result)
         self._screen.say(
@@ -165,11 +176,13 @@ class Session:
         if self._failures:
             parts = "not all scenes could be rendered"
         if isinstance(parts, str):
-            there = (order.out / film.FILE_NAME).exists()
+            there = (order.out / order.film_name).exists()
             state = "left as it was" if there else "not made"
-            self._screen.say(f"{film.FILE_NAME} {state}: {parts}")
+            self._screen.say(f"{order.film_name} {state}: {parts}")
             return
-        path = film.join(self._space, parts, self.origin, order.quality, self.binary)
+        path = film.join(
+            self._space, order.film_name, parts, self.origin, order.quality, self.binary
+        )
         seconds = sum(part.frames for part in parts) / order.quality.fps
         self._screen.say(f"{path}: the whole lecture, {duration(seconds)}, {len(parts)} chapters")
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-import engine
 from engine.errors import from_os_error
 from scenes import fonts, playthrough
 from scenes.base import LectureScene
@@ -51,23 +50,24 @@ def sheet(
 
 @dataclass(frozen=True)
 class SheetOrder:
-    """One sheet to be written as ``folder/NN_name_lang.png`` (with the name of other weights)."""
+    """One sheet to be written as ``folder/NN_name_lang.png`` (with the label of the weights, where
+    they are not the tutorial's)."""
 
     scene: SceneInfo
-    language: str
-    weights: Path
+    settings: Settings
+    label: str
     folder: Path
     height: int
 
     @property
     def path(self) -> Path:
-        own = "" if self.weights.resolve() == engine.TUTORIAL.resolve() else f"_{self.weights.stem}"
-        return self.folder / f"{self.scene.slug}_{self.language}{own}.png"
+        own = "" if self.label == "tutorial" else f"_{self.label}"
+        return self.folder / f"{self.scene.slug}_{self.settings.language}{own}.png"
 
 
 def write(order: SheetOrder) -> Path:
     """Draw one sheet and put it in place. Raises LectureError where it cannot be written."""
-    page = sheet(order.scene, Settings(order.language, order.weights), height=order.height)
+    page = sheet(order.scene, order.settings, height=order.height)
     aside = order.path.with_name(f".{os.getpid()}_{order.path.name}")
     try:
         order.folder.mkdir(parents=True, exist_ok=True)

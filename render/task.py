@@ -22,6 +22,10 @@ class Task:
     language: str
     quality_name: str
     weights: str  # path
+    inference_weights: str  # path
+    source: str
+    target: str
+    track: str
     weights_digest: str
     folder: str  # private, removed after the run
     ffmpeg: str
@@ -39,6 +43,11 @@ class Task:
     def video(self) -> Path:
         """Where the worker leaves the checked video."""
         return Path(self.folder) / "video.mp4"
+
+    @property
+    def numbers(self) -> Path:
+        """Where the worker leaves the record of every number in the video."""
+        return Path(self.folder) / "numbers.json"
 
     @property
     def log(self) -> Path:

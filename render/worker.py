@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import json
 import os
 import resource
 import signal
@@ -71,6 +72,7 @@ def run(task: Task, report: Any) -> Result:
     expected = Expected(task.quality, encoder.frames, task.title, task.origin)
     check_video(task.video, expected, shown_as=task.slug)
     _check_clock(task, scene, encoder.frames)
+    _write_numbers(task, scene)
     return Result(encoder.frames, time.monotonic() - began, _peak_memory(), _beats(scene))
 
 
@@ -84,7 +86,14 @@ def draw(task: Task, encoder: FrameEncoder, report: Any) -> Any:
 
     config.update(_manim_settings(task))
     kind = getattr(importlib.import_module(task.module), task.class_name)
-    settings = Settings(language=task.language, weights=Path(task.weights))
+    settings = Settings(
+        language=task.language,
+        weights=Path(task.weights),
+        inference_weights=Path(task.inference_weights),
+        source=task.source,
+        target=task.target,
+        track=task.track,
+    )
     writer = functools.partial(StreamWriter, encoder=encoder, report=report)
     scene = kind(settings=settings, renderer=CairoRenderer(file_writer_class=writer))
     scene.render()
@@ -110,6 +119,13 @@ def _manim_settings(task: Task) -> dict[str, Any]:
         "from_animation_number": 0,
         "upto_animation_number": -1,
     }
+
+
+def _write_numbers(task: Task, scene: Any) -> None:
+    """Every number in the video with its source, for ``./render.sh audit``."""
+    record = scene.record.document(task.slug, scene.settings)
+    text = json.dumps(record, ensure_ascii=False, indent=1)
+    task.numbers.write_text(text + "\n", encoding="utf-8")
 
 
 def _check_clock(task: Task, scene: Any, frames: int) -> None:

@@ -26,7 +26,9 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-def settings(lesson: str, language: str, weights: Path | None = None) -> Settings:
+def settings(
+    lesson: str, language: str, weights: Path | None = None, track: str = "full"
+) -> Settings:
     """What a lesson is rendered with; ``weights`` of one's own take the place of both its sets.
 
     ``lesson`` is a name or the path of a file. Raises LectureError where it is neither, or says
@@ -44,6 +46,7 @@ def settings(lesson: str, language: str, weights: Path | None = None) -> Setting
         inference_weights=second,
         source=said.get("source", engine.SOURCE),
         target=said.get("target", engine.TARGET),
+        track=track,
     )
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from manim import Mobject
 
-from engine.errors import from_os_error
-
 from . import onscreen
 from .onscreen import TextItem
 from .parts import Say
-from .settings import Settings
+from .settings import Settings, file_digest
 
 
 @dataclass
@@ -48,14 +44,6 @@ class Showing:
     @property
     def seconds(self) -> float:
         return self.last - self.first
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file. Raises LectureError where it cannot be read."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise from_os_error(error, path) from error
 
 
 class Record:
@@ -106,7 +94,7 @@ class Record:
             "source": settings.source,
             "target": settings.target,
             **{
-                key: {"file": str(path.absolute()), "sha256": digest(path)}
+                key: {"file": str(path.absolute()), "sha256": file_digest(path)}
                 for key, path in files.items()
             },
             "numbers": self.numbers(),

@@ -85,6 +85,12 @@ def available() -> tuple[SceneInfo, ...]:
     return tuple(scene for scene in SCENES if scene.path.is_file())
 
 
+def film(track: str) -> tuple[SceneInfo, ...]:
+    """What the film of a track consists of: its title card, then its scenes."""
+    numbers = TRACKS[track]
+    return (TITLE_CARD, *(scene for scene in available() if scene.number in numbers))
+
+
 def by_class(class_name: str) -> SceneInfo:
     """The entry of a scene class. Raises LookupError where the plan has no such class."""
     for scene in (TITLE_CARD, *SCENES):

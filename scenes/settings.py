@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import engine
-from engine.errors import LectureError
+from engine.errors import LectureError, from_os_error
 
 LANGUAGES = ("zh", "en")
 TRACKS = ("full", "training", "inference")
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file. Raises LectureError where it cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise from_os_error(error, path) from error
 
 
 @dataclass(frozen=True)

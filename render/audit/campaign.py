@@ -16,18 +16,18 @@ import engine
 from engine.errors import LectureError, from_os_error
 from scenes import registry
 from scenes.registry import SceneInfo
-from scenes.settings import Settings
+from scenes.settings import Settings, file_digest
 
 from .fault import Fault
 
 
 @dataclass(frozen=True)
 class Check:
-    """One scene with one language and one weight file, and what to look for."""
+    """One scene with its settings, and what to look for; ``label`` names the weights."""
 
     scene: SceneInfo
-    language: str
-    weights: Path
+    settings: Settings
+    label: str
     numbers: bool = True
     pictures: bool = True
     quarters: bool = False
@@ -35,8 +35,7 @@ class Check:
 
     @property
     def name(self) -> str:
-        same = self.weights.resolve() == engine.TUTORIAL.resolve()
-        return f"{self.scene.slug} {self.language} {'tutorial' if same else self.weights.name}"
+        return f"{self.scene.slug} {self.settings.language} {self.label}"
 
 
 Outcome = tuple[Check, list[Fault] | str]
@@ -46,11 +45,11 @@ def run_check(check: Check) -> Outcome:
     """Do one check; a scene that fails to play is told as its error."""
     from . import sweep
 
-    folder = check.folder and check.folder / f"{check.language}_{check.weights.stem}"
+    folder = check.folder and check.folder / f"{check.settings.language}_{check.label}"
     try:
         found = sweep.audit(
             check.scene,
-            Settings(check.language, check.weights),
+            check.settings,
             numbers=check.numbers,
             pictures=check.pictures,
             quarters=check.quarters,
@@ -126,9 +125,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _same_weights(path: Path, field: str, said: dict[str, str]) -> None:
-    from scenes.record import digest
-
-    now = digest(Path(said["file"]))
+    now = file_digest(Path(said["file"]))
     if now != said["sha256"]:
         raise LectureError(
             where=path,

@@ -66,7 +66,7 @@ def inner_box(item: TextItem) -> Box:
 
 
 def _overlap(a: Box, b: Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+    return bool(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3])
 
 
 def check_overlaps(texts: Sequence[TextItem]) -> list[Fault]:
@@ -100,7 +100,9 @@ def check_lines(texts: Sequence[TextItem], shapes: Sequence[Shape]) -> list[Faul
 
 
 def _related(item: TextItem, shape: Shape) -> bool:
-    return any(isinstance(ancestor, Root) and ancestor in shape.path for ancestor in item.path)
+    return bool(
+        any(isinstance(ancestor, Root) and ancestor in shape.path for ancestor in item.path)
+    )
 
 
 def _has_line(mobject: VMobject) -> bool:

@@ -62,7 +62,7 @@ def test_a_film_of_many_keeps_every_frame_and_title(which: str, tmp_path: Path) 
             scenes.append(film.SceneVideo(f"{index}.mp4", title))
         parts = film.snapshot(space, scenes, ORIGIN)
         assert not isinstance(parts, str)
-        path = film.join(space, parts, ORIGIN, DRAFT, binary)
+        path = film.join(space, "lecture.mp4", parts, ORIGIN, DRAFT, binary)
     assert path == tmp_path / "out" / "lecture.mp4"
     with av.open(str(path)) as container:
         found = container.chapters()

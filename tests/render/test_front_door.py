@@ -16,6 +16,7 @@ from engine.errors import LectureError
 from render import session
 from render.cli import default_folder
 from render.quality import QUALITIES
+from scenes.settings import Settings
 
 from .conftest import ROOT, FrontDoor, leftovers, one_line
 
@@ -54,7 +55,7 @@ class TestMistakes:
     def test_no_room_on_the_disk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         usage = shutil.disk_usage(tmp_path)._replace(free=1_000_000)
         monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-        order = session.Order((), (), QUALITIES["draft"], "zh", tmp_path, tmp_path, 1)
+        order = session.Order((), (), QUALITIES["draft"], Settings(), tmp_path, 1)
         with pytest.raises(LectureError, match=r"disk: expected about \d+ MB free, found 1 MB"):
             session._check_free_space(order, frames=900)
 
@@ -83,9 +84,15 @@ def test_list_names_every_scene(front_door: FrontDoor) -> None:
 
 
 def test_default_folders_keep_kinds_apart() -> None:
-    out = ROOT / "out"
-    assert default_folder("zh", "standard", None) == out / "zh_standard"
-    assert default_folder("en", "4k", Path("/x/my weights.json")) == out / "en_4k_my weights"
+    out, own = ROOT / "out", Path("/w/my.json")
+    zh, en = Settings("zh"), Settings("en")
+    assert default_folder(zh, "standard", "tutorial", None) == out / "zh_standard"
+    assert default_folder(en, "4k", "tutorial", own) == out / "en_4k_my"
+    assert default_folder(zh, "draft", "consistent", None) == out / "zh_draft_consistent"
+    assert default_folder(zh, "draft", "/l/a.toml", own) == out / "zh_draft_a_my"
+
+
+KINDS = ("mp4", "numbers.json")
 
 
 def test_all_scenes_and_the_film(front_door: FrontDoor, tmp_path: Path) -> None:
@@ -96,7 +103,8 @@ def test_all_scenes_and_the_film(front_door: FrontDoor, tmp_path: Path) -> None:
     assert result.stderr == ""
     assert len(result.stdout.splitlines()) == 3
     names = {path.name for path in out.iterdir()}
-    assert names == {".render", "01_square_en.mp4", "02_circle_en.mp4", "lecture.mp4"}
+    scenes = {f"{n}.{kind}" for n in ("01_square_en", "02_circle_en") for kind in KINDS}
+    assert names == {".render", "lecture.mp4", *scenes}
     assert leftovers(out) == []
     with av.open(str(out / "lecture.mp4")) as container:
         titles = [chapter["metadata"]["title"] for chapter in container.chapters()]

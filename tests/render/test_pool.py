@@ -46,7 +46,7 @@ class Story:
 def job(space: Workspace, slug: str, code: str, frames: int = 1) -> pool.Job:
     """A job whose worker runs ``code``; it can call ``send``."""
     folder = str(space.task_folder(slug))
-    task = Task(slug, code, "", "", "zh", "draft", "", "", folder, "", 1)
+    task = Task(slug, code, "", "", "zh", "draft", *[""] * 5, "", folder, "", 1)
     return pool.Job(task, frames)
 
 
@@ -186,5 +186,21 @@ def test_messages_survive_the_way() -> None:
 
 
 def test_a_task_survives_the_way() -> None:
-    task = Task("s", "m", "C", "题\n", "zh", "draft", "/w \udcff", "d", "/f", "ffmpeg", 2)
+    task = Task(
+        "s",
+        "m",
+        "C",
+        "题\n",
+        "zh",
+        "draft",
+        "/w \udcff",
+        "/i",
+        "我",
+        "I",
+        "full",
+        "d",
+        "/f",
+        "x",
+        2,
+    )
     assert Task.from_json(task.to_json()) == task

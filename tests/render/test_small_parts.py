@@ -95,7 +95,7 @@ class TestCores:
 
 
 class TestRecords:
-    TASK = Task("s", "m", "C", "t", "zh", "draft", "", "d", "", "", 1)
+    TASK = Task("s", "m", "C", "t", "zh", "draft", *[""] * 5, "d", "", "", 1)
 
     def test_a_length_is_remembered_across_qualities(self, tmp_path: Path) -> None:
         (tmp_path / STATE).mkdir()

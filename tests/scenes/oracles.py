@@ -70,12 +70,12 @@ def positional_encoding(pass_of: PassOf) -> Words:
 
 def input_(pass_of: PassOf) -> Words:
     token = {"token": pass_of("training").source_tokens[0]}
-    return {beat: (token, "") for beat in ("parts", "order")}
+    return dict.fromkeys(("parts", "order"), (token, ""))
 
 
 def qkv(pass_of: PassOf) -> Words:
     token = {"token": pass_of("training").source_tokens[0]}
-    return {beat: (token, "") for beat in ("roles", "first", "second", "vectors")}
+    return dict.fromkeys(("roles", "first", "second", "vectors"), (token, ""))
 
 
 def mask(pass_of: PassOf) -> Words:
@@ -151,8 +151,13 @@ def architecture(pass_of: PassOf) -> Words:
 
 
 def encoder_layer(pass_of: PassOf) -> Words:
-    token = {"token": pass_of("training").source_tokens[0]}
-    return {beat: (token, "") for beat in ("mix", "residual", "again")}
+    trace = pass_of("training")
+    token = {"token": trace.source_tokens[0]}
+    dead = [value for value in trace["encoder.0.ffn.hidden"][0] if value <= 0]
+    return {
+        **dict.fromkeys(("mix", "residual", "again"), (token, "")),
+        "relu": ({}, "" if dead else "none"),
+    }
 
 
 def entropy(row: Any) -> float:

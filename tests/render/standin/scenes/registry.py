@@ -33,6 +33,10 @@ def available() -> tuple[SceneInfo, ...]:
     return SCENES[:2]
 
 
+def film(track: str) -> tuple[SceneInfo, ...]:
+    return available() if track == "full" else available()[:1]
+
+
 def find(text: str) -> SceneInfo:
     for scene in SCENES:
         if text in (str(scene.number), scene.slug):

@@ -29,6 +29,13 @@ class Tiny(manim.Scene):
         super().__init__(**options)
 
     @property
+    def record(self) -> Tiny:
+        return self
+
+    def document(self, slug: str, settings: Settings) -> dict[str, Any]:
+        return {"scene": slug, "numbers": []}
+
+    @property
     def timeline(self) -> list[Beat]:
         return [Beat("only", 1, 2, 0.0, self.time, f"文 {self.settings.language}")]
 
