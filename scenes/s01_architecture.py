@@ -35,6 +35,7 @@ from manim import (
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import Block, Number, Phrase, Say, Token, Wire, outline, row
+from scenes.parts.card import SizeCard
 from scenes.parts.light import Beam
 from scenes.parts.machine import (
     FIRST,
@@ -43,7 +44,6 @@ from scenes.parts.machine import (
     OUTPUT_X,
     TOKENS,
     Machine,
-    SizeCard,
     outputs,
     parcel,
 )
@@ -94,7 +94,8 @@ class Architecture(LectureScene):
 
     def question(self) -> None:
         run = self.training
-        with self.beat("question", {"source": "".join(run.source)}):
+        pair = {"source": "".join(run.source), "target": " ".join(run.target)}
+        with self.beat("question", pair):
             pass
 
     def black_box(self) -> None:

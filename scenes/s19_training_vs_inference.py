@@ -41,7 +41,7 @@ from scenes.parts import (
     row,
     shape_of,
 )
-from scenes.parts.contrast import MIDDLES, Stage, TableLine
+from scenes.parts.contrast import MIDDLES, Contrast, TableLine
 from scenes.parts.flow import cross
 from scenes.parts.machine import LAST, Machine
 from scenes.parts.miniature import Miniature, share_fill
@@ -130,10 +130,10 @@ class TrainingVsInference(LectureScene):
                 self.play(FadeIn(stage.training), FadeIn(stage.inference), run_time=0.4)
                 self.play(FadeIn(stage.sign), run_time=0.3)
 
-    def stage(self, number: int, *pictures: Mobject, **options: bool) -> Stage:
+    def stage(self, number: int, *pictures: Mobject, **options: bool) -> Contrast:
         """A stage in its place on its page of three; a new page clears the one before."""
         y = ROWS_Y[(number - 1) % len(ROWS_Y)]
-        stage = Stage(number, self.text(f"stage_{number}"), y, *pictures, **options)
+        stage = Contrast(number, self.text(f"stage_{number}"), y, *pictures, **options)
         if number > 1 and y == ROWS_Y[0]:
             self.play(FadeOut(self.page), run_time=theme.FADE)
             self.page = VGroup()

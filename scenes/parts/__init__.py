@@ -2,14 +2,19 @@
 
 from .attention import AttentionArrows, Fan, WeightArrow, token_column
 from .bridge import Bridge, projections
+from .card import SizeCard
+from .contrast import Contrast, TableLine
 from .equation import OVER, PLUS, TIMES, Equation, Root, Term
 from .flow import Block, Mask, Wire, cross, shape_of
 from .formula import formula
 from .grid import GAP, Grid, outline
 from .header import Badge, Header, MiniMap, Narration
 from .icons import Lock
+from .light import Beam
 from .looks import Look
 from .lookup import IdToken, LookupTable, sized
+from .machine import Machine
+from .miniature import Miniature, Parcel
 from .mixing import WeightedSum
 from .motion import born_each, born_of, fly, hand_over
 from .phrase import Facts, Glyphs, Number, Phrase, Quoted, Say, fill, row
@@ -20,6 +25,7 @@ from .shapes import Bars, Token, arrow, hatch, token_row
 from .softmax import SoftmaxTable, row_sums
 from .strips import AddAndNorm, Stages, Strip
 from .vector import Vector, equals, signed
+from .vocabulary import IdRow, Vocabulary
 from .wave import COSINE, SINE, Wave, WaveTable
 
 __all__ = [
@@ -33,9 +39,11 @@ __all__ = [
     "AttentionArrows",
     "Badge",
     "Bars",
+    "Beam",
     "Block",
     "Bridge",
     "Connections",
+    "Contrast",
     "DotProduct",
     "Equation",
     "Facts",
@@ -43,14 +51,18 @@ __all__ = [
     "Glyphs",
     "Grid",
     "Header",
+    "IdRow",
     "IdToken",
     "Lock",
     "Look",
     "LookupTable",
+    "Machine",
     "Mask",
     "MiniMap",
+    "Miniature",
     "Narration",
     "Number",
+    "Parcel",
     "Phrase",
     "Plot",
     "Projection",
@@ -58,12 +70,15 @@ __all__ = [
     "Root",
     "Say",
     "ScoreLines",
+    "SizeCard",
     "SoftmaxTable",
     "Stages",
     "Strip",
+    "TableLine",
     "Term",
     "Token",
     "Vector",
+    "Vocabulary",
     "Wave",
     "WaveTable",
     "WeightArrow",

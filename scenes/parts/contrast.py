@@ -55,7 +55,7 @@ def one_line(name: str) -> str:
     return name.replace("-\n", "-").replace("\n", " ")
 
 
-class Stage(VGroup):
+class Contrast(VGroup):
     """A stage of the model: its name, and what it is in training and in inference, as pictures.
 
     ``shared`` says that both do the same thing, ``same`` that the same comes out.

@@ -5,7 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from manim import DOWN, LEFT, RIGHT, Animation, ManimColor, VGroup
+from manim import (
+    DOWN,
+    LEFT,
+    Animation,
+    ManimColor,
+    VGroup,
+    interpolate_color,
+    squish_rate_func,
+    there_and_back,
+)
 
 from .. import theme
 from ..values import Run, Scalar
@@ -108,14 +117,16 @@ class Lane(VGroup):
         wires += [VGroup(*pair) for pair in zip(self.wires[1:], self.parcels, strict=False)]
         return [piece for pair in zip(wires, self.blocks, strict=True) for piece in pair]
 
-    def light(
-        self, until: float, color: ManimColor, rows: int = 0, **window: float
-    ) -> list[Animation]:
-        """Light from the tokens to ``until``, each block aglow as it passes; as many strands as
-        the parcels have rows, or ``rows``."""
-        ends = [TOKENS[1] + 0.06, self.level], [until, self.level]
-        beam = Beam(*ends, color=color, rows=rows or self.rows, pitch=PITCH, **window)
-        return [*beam.flashes(), *(beam.pulse(block) for block in self.blocks)]
+    def light(self, until: float, color: ManimColor, rows: int = 0) -> list[Animation]:
+        """The tokens light up, then light runs to ``until``, each block aglow as it passes; as
+        many tokens and strands as the parcels have rows, or ``rows``."""
+        rows = rows or self.rows
+        ends = [FIRST - 0.34, self.level], [until, self.level]
+        beam = Beam(*ends, color=color, rows=rows, pitch=PITCH, start=0.12)
+        rate = squish_rate_func(there_and_back, 0, 0.3)
+        lit = interpolate_color(theme.PANEL, color, 0.5)
+        tokens = [t.box.animate(rate_func=rate).set_fill(lit) for t in self.tokens[:rows]]
+        return [*tokens, *beam.flashes(), *(beam.pulse(block) for block in self.blocks)]
 
 
 def parcel(run: Run, name: str, x: float, y: float, fill: Fill | None = None) -> Parcel:
@@ -151,36 +162,6 @@ class Memory(VGroup):
         """Light over the bridges."""
         beams = [Beam(*path, color=theme.ENCODER, tail=0.9, **window) for path in self.paths]
         return [flash for beam in beams for flash in beam.flashes()]
-
-
-class SizeCard(VGroup):
-    """The hyper-parameters: a name and its number in each line."""
-
-    def __init__(
-        self, title: Phrase, lines: Sequence[tuple[str, Sequence[Scalar]]], left: float, top: float
-    ) -> None:
-        right, pitch = theme.RIGHT_EDGE, 0.36
-        height = 0.62 + pitch * len(lines)
-        self.panel = Block((left, top), (right, top - height))
-        self.title = title.place([(left + right) / 2, top - 0.27, 0])
-        self.lines = VGroup()
-        for i, (name, scalars) in enumerate(lines):
-            y = top - 0.66 - pitch * i
-            label = Phrase(name, size=theme.SMALL, color=theme.MUTED)
-            room = right - left - 0.7
-            label.scale(min(1.0, max(theme.SMALLEST / theme.SMALL, room / label.width)))
-            line = VGroup(label.place([left + 0.18, y, 0], LEFT))
-            pen = right - 0.18
-            for k, scalar in enumerate(reversed(scalars)):
-                if k:
-                    plus = Phrase("+", size=theme.SMALL, color=theme.MUTED)
-                    line.add(plus.place([pen, y, 0], RIGHT))
-                    pen = plus.get_left()[0] - 0.07
-                number = Number(scalar, 0, size=22, bold=True).place([pen, y, 0], RIGHT)
-                line.add(number)
-                pen = number.get_left()[0] - 0.07
-            self.lines.add(line)
-        super().__init__(self.panel, self.title, self.lines)
 
 
 class Machine:
