@@ -192,6 +192,104 @@ def decoder_self_attention(pass_of: PassOf) -> Words:
     }
 
 
+def step_of(pass_of: PassOf, k: int) -> tuple[Any, ...]:
+    """Of inference step k: vocabulary, target, probabilities of the last row, the choice, the
+    word hoped for, and whether the row equals the training row of its position."""
+    run, training = pass_of(f"inference {k}"), pass_of("training")
+    words, target = run.weights.vocabulary, training.target_tokens
+    last = [float(x) for x in run["logits"][k - 1]]
+    same = [float(x) for x in training["logits"][k - 1]]
+    apart = max(abs(a - b) for a, b in zip(last, same, strict=True))
+    equal = apart <= 1e-9 * max(1.0, max(abs(x) for x in last))
+    p = [float(x) for x in run["probabilities"][k - 1]]
+    return words, target, p, words[largest(p)], target[k], equal
+
+
+def choice_of(choice: str, wanted: str) -> tuple[dict[str, str], str]:
+    said = {"word": wanted} | ({} if choice == wanted else {"choice": choice})
+    return said, "hit" if choice == wanted else "miss"
+
+
+def inference_step_1(pass_of: PassOf) -> Words:
+    words, target, p, choice, wanted, equal = step_of(pass_of, 1)
+    first = {"word": target[0]}
+    wrong = max((x, -i, w) for i, (x, w) in enumerate(zip(p, words, strict=True)) if w != wanted)[2]
+    hit = choice == wanted
+    return {
+        "question": (first, ""),
+        "input": (first, ""),
+        "decoder": (first, ""),
+        "softmax": ({"choice": choice}, ""),
+        "hoped": choice_of(choice, wanted),
+        "training": (first, "equal" if equal else "differ"),
+        "chain": ({"other": wrong}, "hit") if hit else ({"choice": wrong, "word": wanted}, "miss"),
+    }
+
+
+def inference_step_2(pass_of: PassOf) -> Words:
+    _, target, _, choice, wanted, equal = step_of(pass_of, 2)
+    pair = {"first": target[0], "last": target[1]}
+    one, two = pass_of("training").weights.matrices, pass_of("inference 2").weights.matrices
+    apart = [n for n in one if one[n].tolist() != two[n].tolist()]
+    if not apart:
+        why = "same"
+    elif equal:
+        why = "anyway"
+    else:
+        inside = [n for n in apart if n.startswith("decoder.") and ".self_attn." in n]
+        why = "self" if inside == apart else "other"
+    said = "equal" if equal else "differ"
+    return {
+        "question": ({"words": " ".join(target[:2])}, ""),
+        "mask": (pair, ""),
+        "rows": (pair, ""),
+        "choice": choice_of(choice, wanted),
+        "training": ({"word": target[1], "words": " ".join(target[:2])}, ""),
+        "compare": ({"word": target[1]}, said),
+        "why": ({}, why),
+        "takeaway": ({}, said),
+    }
+
+
+def write_on(run: Any, start: Any, length: int) -> list[str]:
+    """Greedy generation, one whole pass for each word."""
+    words = list(start)
+    while len(words) < length:
+        trace = engine.inference_pass(run.weights, words, run.source_tokens)
+        words.append(run.weights.vocabulary[largest(trace["probabilities"][-1])])
+    return words
+
+
+def inference_step_3(pass_of: PassOf) -> Words:
+    words, target, _, choice, wanted, equal = step_of(pass_of, 3)
+    first = pass_of("inference 1")
+    hits = sum(step_of(pass_of, k)[3] == target[k] for k in (1, 2, 3))
+    alone = write_on(first, target[:1], 4)
+    if alone == list(target):
+        p1 = [float(x) for x in first["probabilities"][0]]
+        second = sorted(range(len(p1)), key=lambda i: -p1[i])[1]
+        carry = {"word": words[second]}, "forced"
+    else:
+        i = [a == b for a, b in zip(alone, target, strict=True)].index(False)
+        carry = {"word": alone[i], "hoped": target[i]}, "last" if i == 3 else "alone"
+    return {
+        "question": ({"words": " ".join(target[:3])}, ""),
+        "mask": ({"word": target[2]}, ""),
+        "choice": choice_of(choice, wanted),
+        "position": ({"word": target[2], "next": target[3]}, ""),
+        "compare": ({}, "equal" if equal else "differ"),
+        "sentence": ({}, "some" if hits else "none"),
+        "carry": carry,
+    }
+
+
+def training_vs_inference(pass_of: PassOf) -> Words:
+    one, other = pass_of("training"), pass_of("inference 1")
+    shared = ("source.ids", "encoder.input", "memory")
+    same = all(one[name].tolist() == other[name].tolist() for name in shared)
+    return {"same": ({}, "" if same else "differ")}
+
+
 ORACLES: Mapping[int, Callable[[PassOf], Words]] = {
     1: architecture,
     2: decoder_inputs,
@@ -207,4 +305,8 @@ ORACLES: Mapping[int, Callable[[PassOf], Words]] = {
     13: cross_attention,
     14: output_loss,
     15: autoregressive_loop,
+    16: inference_step_1,
+    17: inference_step_2,
+    18: inference_step_3,
+    19: training_vs_inference,
 }

@@ -66,7 +66,7 @@ def look(name, frames, accept):
     assert pictures.difference(name, page) is None
 
 
-@pytest.mark.parametrize("seed", [None, 1, 2])
+@pytest.mark.parametrize("seed", [None, 1])
 @each_scene
 def test_a_scene_passes_its_audits(info, seed, random_weights):
     """Numbers, digits, equations, tables and layout; ./render.sh audit --all does many more."""
