@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from manim import UP, FadeIn, FadeOut, ManimColor, Scene, VGroup
 
-import engine
+from engine.reads import Passes, Reads, Table
 
 from . import fonts, registry, texts, theme
 from .parts import Facts, Header, Narration, Phrase, fill
@@ -47,7 +47,8 @@ class LectureScene(Scene):
         self.info = registry.by_class(type(self).__name__)
         self.timeline: list[Beat] = []
         self.record = Record()
-        self.reads: set[tuple[str, str]] = set()
+        #: everything of the passes and of the texts that the scene has looked at
+        self.reads = Reads()
         #: build everything and say everything, but play no animation: for checking the words
         self.words_only = False
         #: called at the end of each beat, and at the quarters of each animation that is taken to
@@ -55,7 +56,10 @@ class LectureScene(Scene):
         self.on_beat: Callable[[], None] | None = None
         self.on_quarter: Callable[[], None] | None = None
         self._runs: dict[str, Run] = {}
-        self._weights: dict[str, engine.Weights] = {}
+        own = self.settings
+        files = own.weights, own.weights_for_inference
+        self._passes = Passes(*files, own.source, own.target)
+        self._texts = Table(texts.load(own.language), self.reads.text)
         self._narration: Narration | None = None
         self._beat_now = ""
         super().__init__(**options)
@@ -65,45 +69,30 @@ class LectureScene(Scene):
     @property
     def training(self) -> Run:
         """The training pass: whole target, mask, loss."""
-        if "training" not in self._runs:
-            trace = engine.training_pass(
-                self._load("training"), self.settings.source, self.settings.target
-            )
-            self._runs["training"] = Run("training", trace, self._log_read)
-        return self._runs["training"]
+        return self._run("training")
 
     def inference(self, length: int) -> Run:
         """The inference pass over the first ``length`` words of the target."""
-        label = f"inference {length}"
+        return self._run(f"inference {length}")
+
+    def _run(self, label: str) -> Run:
         if label not in self._runs:
-            prefix = self.training.target[:length]
-            trace = engine.inference_pass(self._load("inference"), prefix, self.settings.source)
-            self._runs[label] = Run(label, trace, self._log_read)
+            self._runs[label] = Run(label, self._passes, self.reads)
         return self._runs[label]
-
-    def _load(self, which: str) -> engine.Weights:
-        settings = self.settings
-        path = settings.weights if which == "training" else settings.weights_for_inference
-        if which not in self._weights:
-            self._weights[which] = engine.load_weights(path)
-        return self._weights[which]
-
-    def _log_read(self, run: str, name: str) -> None:
-        self.reads.add((run, name))
 
     # -- texts ---------------------------------------------------------------------------------
 
     @property
-    def words(self) -> dict[str, Any]:
+    def words(self) -> Table:
         """The scene's table in the text file of its language."""
-        return texts.load(self.settings.language)[self.info.slug]
+        return self._texts[self.info.slug]  # type: ignore[no-any-return]
 
     def text(self, key: str) -> str:
         """A label's template: ``[08_attention_scores.labels]``, or one shared by all scenes."""
         labels = self.words.get("labels", {})
         if key in labels:
-            return labels[key]
-        return texts.load(self.settings.language)["labels"][key]
+            return str(labels[key])
+        return str(self._texts["labels"][key])
 
     def label(self, key: str, facts: Facts | None = None, **options: Any) -> Phrase:
         """A label as a phrase: muted and small unless told otherwise."""

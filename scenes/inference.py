@@ -26,7 +26,6 @@ from scenes.base import LectureScene
 from scenes.parts import Number, Say
 from scenes.parts.icons import tick
 from scenes.parts.step import Choice, RowComparison, WordCard
-from scenes.parts.weight_map import differing
 from scenes.values import Scalar, compute
 
 #: At most so many words get a line of their own.
@@ -54,7 +53,7 @@ class InferenceStep(LectureScene):
         self.theirs = self.training["logits"][step - 1]
         self.theirs_p = self.training["probabilities"][step - 1]
         self.equal = self.is_equal()
-        self.differing = differing(self.training.trace.weights, self.run.trace.weights)
+        self.differing = self.training.differing(self.run)
         self.shown = self.words_shown()
 
     def is_equal(self) -> bool:

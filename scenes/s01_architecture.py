@@ -206,12 +206,12 @@ class Architecture(LectureScene):
     def sizes(self) -> list[tuple[str, list[Scalar]]]:
         """The lines of the card."""
         run = self.training
-        config = run.trace.weights.config
         layers = [
             compute("count", *(run.size(name, 0) for name in outputs(run, side)[1:]))
             for side in ("encoder", "decoder")
         ]
-        assert [count.exact for count in layers] == [len(config.encoder), len(config.decoder)]
+        sides = "encoder", "decoder"
+        assert [count.exact for count in layers] == [len(run.layers(side)) for side in sides]
         queries = "encoder.0.self_attn.q"
         return [
             ("d_model", [run.size("encoder.input", 1)]),

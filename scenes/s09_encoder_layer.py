@@ -320,7 +320,7 @@ class EncoderLayer(LectureScene):
         self.old = VGroup(self.total, mean, apart_name, self.apart, squared_name, squared, variance)
 
     def normalise(self) -> None:
-        eps = constant(self.training.trace.weights.config.layer_norm_eps)
+        eps = constant(self.training.layer_norm_eps)
         deviation = compute("sqrt", self.variance + eps)
         y = Strip.y(3)
         over = formula("div sqrt(sigma^2 + epsilon)", size=34)

@@ -27,7 +27,6 @@ from manim import (
     VGroup,
 )
 
-import engine
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import Phrase, Say, Wire, token_row
@@ -77,9 +76,7 @@ class AutoregressiveLoop(LectureScene):
         self.target = self.training.target
         self.rounds = len(self.target) - 1
         self.runs = [self.inference(length) for length in range(1, self.rounds + 1)]
-        weights = self.runs[0].trace.weights
-        steps = engine.generate(weights, self.settings.source, self.target[:1], self.rounds)
-        self.alone = (*steps[-1].input, steps[-1].choice)
+        self.alone = tuple(self.runs[0].alone(self.target[:1], self.rounds))
         first = self.runs[0]["probabilities"][-1]
         (best,) = first.argmax()
         self.first_choice = {

@@ -199,7 +199,7 @@ class InferenceStep2(InferenceStep):
         heads = [self.label(key, size=22) for key in ("self", "cross", "ffn")]
         key = "legend" if self.differing else "legend_same"
         legend = self.label(key, size=22, color=theme.INFERENCE if self.differing else theme.INK)
-        plan = WeightMap(self.training.trace.weights, heads, legend)
+        plan = WeightMap(self.training, heads, legend)
         marked = plan.lit(self.differing)
         with self.beat("why", variant=self.reason):
             self.play(FadeOut(self.rows, self.verdict), run_time=theme.FADE)

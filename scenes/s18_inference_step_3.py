@@ -27,7 +27,6 @@ from manim import (
     VGroup,
 )
 
-import engine
 from scenes import theme
 from scenes.inference import InferenceStep
 from scenes.parts import Grid, Number, Phrase, Say, Token, arrow, outline, shape_of, token_row
@@ -79,14 +78,11 @@ class InferenceStep3(InferenceStep):
     def read_alone(self) -> None:
         """The words the model writes alone; if they are the target's, those after a first word
         that is only the second likeliest."""
-        weights, source = self.run.trace.weights, self.settings.source
-        steps = engine.generate(weights, source, self.target[:1], self.step)
-        self.alone = [*steps[-1].input, steps[-1].choice]
+        self.alone = self.run.alone(self.target[:1], self.step)
         self.forced = self.alone == list(self.target[: self.step + 1])
         if self.forced:
             start = self.target[0], self.vocabulary[self.order[1]]
-            steps = engine.generate(weights, source, start, self.step - 1)
-            self.alone = [*steps[-1].input, steps[-1].choice]
+            self.alone = self.run.alone(start, self.step - 1)
 
     @property
     def order(self) -> list[int]:

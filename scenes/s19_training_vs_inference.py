@@ -87,7 +87,7 @@ class TrainingVsInference(LectureScene):
         self.target = run.target
         self.runs = [self.inference(n) for n in range(1, len(self.target))]
         self.first, self.last = self.runs[0], self.runs[-1]
-        layers = run.trace.weights.config.decoder
+        layers = run.layers("decoder")
         asking = next(i for i, kinds in enumerate(layers) if "cross_attn" in kinds)
         self.cross_weights = f"decoder.{asking}.cross_attn.weights"
         (best,) = self.first["probabilities"][-1].argmax()

@@ -2,11 +2,13 @@
 
 Scenes read arrays through :class:`Run` and :class:`Values`, which index like NumPy arrays and
 remember the name and the index; a single element is a :class:`Scalar`. Arithmetic on scalars
-keeps the recipe, so that anyone holding the trace can recompute what is on the screen.
+keeps the recipe, so that anyone holding the trace can recompute what is on the screen. Whatever
+is read is noted (``engine.reads``), so that a video can be told to be up to date.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-import engine
+from engine.reads import Passes, Reads
 
 
 def _entropy(*shares: float) -> float:
@@ -110,24 +112,40 @@ def constant(value: float) -> Scalar:
 
 
 class Values:
-    """A part of one array of a run: indexes like the array and remembers where it stands."""
+    """A part of one array of a run: indexes like the array and remembers where it stands.
 
-    def __init__(self, run: str, name: str, whole: np.ndarray, index: tuple[int, ...] = ()) -> None:
+    Elements that are looked at are marked in ``seen``, an array of the same shape.
+    """
+
+    def __init__(
+        self,
+        run: str,
+        name: str,
+        whole: np.ndarray,
+        index: tuple[int, ...] = (),
+        seen: np.ndarray | None = None,
+    ) -> None:
         self.run = run
         self.name = name
         self.index = index
         self._whole = whole
-        self.array = whole[index] if index else whole
+        self._seen = np.zeros(whole.shape, dtype=np.bool_) if seen is None else seen
 
     def __deepcopy__(self, memo: object) -> Values:
         return self
 
     @property
+    def array(self) -> np.ndarray:
+        """The numbers, all of which count as looked at."""
+        self._seen[self.index] = True
+        return self._whole[self.index] if self.index else self._whole
+
+    @property
     def shape(self) -> tuple[int, ...]:
-        return self.array.shape
+        return self._whole.shape[len(self.index) :]
 
     def __len__(self) -> int:
-        return len(self.array)
+        return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -135,24 +153,25 @@ class Values:
     def __getitem__(self, index: int | tuple[int, ...]) -> Any:
         """A smaller part; a :class:`Scalar` once every axis has its index."""
         more = (index,) if isinstance(index, (int, np.integer)) else index
-        axes = self.array.shape
+        axes = self.shape
         whole = tuple(int(i) % axes[axis] for axis, i in enumerate(more))
         full = self.index + whole
         if len(full) == self._whole.ndim:
+            self._seen[full] = True
             return Scalar(float(self._whole[full]), (self.run, self.name, full))
-        return Values(self.run, self.name, self._whole, full)
+        return Values(self.run, self.name, self._whole, full, self._seen)
 
     def argmax(self) -> tuple[int, ...]:
         """Index of the largest element, first one on a tie; as many numbers as there are axes."""
-        return tuple(int(i) for i in np.unravel_index(np.argmax(self.array), self.array.shape))
+        return tuple(int(i) for i in np.unravel_index(np.argmax(self.array), self.shape))
 
     def argmin(self) -> tuple[int, ...]:
         """Index of the smallest element, as :meth:`argmax`."""
-        return tuple(int(i) for i in np.unravel_index(np.argmin(self.array), self.array.shape))
+        return tuple(int(i) for i in np.unravel_index(np.argmin(self.array), self.shape))
 
     def scalars(self) -> list[Scalar]:
         """Every element, in row-major order."""
-        return [self[index] for index in np.ndindex(self.array.shape)]
+        return [self[index] for index in np.ndindex(self.shape)]
 
     def sum(self) -> Scalar:
         """The sum of all elements, as a computed scalar."""
@@ -160,28 +179,59 @@ class Values:
 
 
 class Run:
-    """One forward pass, by the names of its trace; also its weights, tokens and sizes."""
+    """One forward pass, by the names of its trace; also its weights, tokens and sizes.
 
-    def __init__(self, label: str, trace: engine.Trace, log: Callable[[str, str], None]) -> None:
+    There is no way past ``reads`` to a value.
+    """
+
+    def __init__(self, label: str, passes: Passes, reads: Reads | None = None) -> None:
         self.label = label
-        self.trace = trace
-        self.source: Sequence[str] = trace.source_tokens
-        self.target: Sequence[str] = trace.target_tokens
-        self.vocabulary: Sequence[str] = trace.weights.vocabulary
-        self._log = log
+        self._passes = passes
+        self._reads = Reads() if reads is None else reads
 
     def __getitem__(self, name: str) -> Values:
-        self._log(self.label, name)
-        return Values(self.label, name, np.asarray(self.trace[name]))
+        whole = np.asarray(self._passes.value(self.label, name))
+        return Values(self.label, name, whole, seen=self._reads.array(self.label, name, whole))
 
     def weight(self, name: str) -> Values:
         """A matrix of the weights file, shape (out, in)."""
-        self._log(self.label, f"weights:{name}")
-        matrix = np.asarray(self.trace.weights.matrices[name])
-        return Values(self.label, f"weights:{name}", matrix)
+        return self[f"weights:{name}"]
 
     def size(self, name: str, axis: int) -> Scalar:
         """Length of an axis of a traced array, as a scalar to show."""
-        shape = self.trace[name].shape
-        self._log(self.label, f"shape:{name}")
+        shape = self._plain(f"shape:{name}")
         return Scalar(float(shape[axis]), (self.label, f"shape:{name}", (axis,)))
+
+    @property
+    def source(self) -> tuple[str, ...]:
+        return tuple(self._plain("tokens:source"))
+
+    @property
+    def target(self) -> tuple[str, ...]:
+        return tuple(self._plain("tokens:target"))
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        return tuple(self._plain("tokens:vocabulary"))
+
+    def layers(self, side: str) -> list[list[str]]:
+        """The layers of "encoder" or "decoder", each as the names of its sub-layers."""
+        return self._plain(f"config:{side}")  # type: ignore[no-any-return]
+
+    @property
+    def layer_norm_eps(self) -> float:
+        return float(self._plain("config:layer_norm_eps"))
+
+    def alone(self, start: Sequence[str], steps: int) -> list[str]:
+        """``start`` and the words that the model writes after it when it is left alone."""
+        asked = json.dumps([list(start), steps], ensure_ascii=False)
+        return list(self._plain(f"choices:{asked}"))
+
+    def differing(self, other: Run) -> list[str]:
+        """The names of the matrices whose numbers are not the same as another run's."""
+        return list(self._plain(f"differing:{other.label}"))
+
+    def _plain(self, name: str) -> Any:
+        value = self._passes.value(self.label, name)
+        self._reads.plain(self.label, name, value)
+        return value

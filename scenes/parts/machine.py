@@ -45,7 +45,7 @@ def places(layers: int) -> list[tuple[float, float]]:
 
 def outputs(run: Run, side: str) -> list[str]:
     """Names of what runs along a lane: the input, then the output of each layer."""
-    layers = run.trace.weights.config.layers(side)
+    layers = run.layers(side)
     ends = [f"{side}.{i}.norm{len(kinds)}.output" for i, kinds in enumerate(layers)]
     return [f"{side}.input", *ends]
 
@@ -169,14 +169,14 @@ class Machine:
     the probabilities. ``text`` gives the names, by key."""
 
     def __init__(self, run: Run, text: Callable[[str], str]) -> None:
-        config = run.trace.weights.config
+        encoder, decoder = run.layers("encoder"), run.layers("decoder")
         self._run, self._text = run, text
-        self._columns = places(max(len(config.encoder), len(config.decoder)))
+        self._columns = places(max(len(encoder), len(decoder)))
         self.encoder = self._lane("encoder", "source", TOP_Y, theme.ENCODER)
         self.decoder = self._lane("decoder", "target", LOW_Y, theme.MUTED)
-        asking = [i for i, kinds in enumerate(config.decoder) if "cross_attn" in kinds]
+        asking = [i for i, kinds in enumerate(decoder) if "cross_attn" in kinds]
         middles = [sum(edges) / 2 for edges in self._columns[1:]]
-        last = self._columns[len(config.encoder)][1]
+        last = self._columns[len(encoder)][1]
         self.memory = Memory(run, last, [middles[i] for i in asking])
         self.frame = Block((FIRST - 0.16, 2.7), (LAST + 0.16, LOW_Y - 0.84)).box
         self.frame.set_fill(opacity=0)
@@ -187,7 +187,7 @@ class Machine:
     def _lane(self, side: str, words: str, y: float, color: ManimColor) -> Lane:
         """Tokens and blocks of a side; the output's block ends the decoder's."""
         run, text = self._run, self._text
-        layers = len(run.trace.weights.config.layers(side))
+        layers = len(run.layers(side))
         names = [f"{side.capitalize()}\nL{i + 1}" for i in range(layers)]
         blocks = list(zip([text("block_embedding"), *names], self._columns, strict=False))
         if side == "decoder":

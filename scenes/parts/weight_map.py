@@ -1,15 +1,13 @@
-"""All matrices of a model in one picture, and which of them differ from another model's."""
+"""All matrices of a model in one picture, some of them lit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
 from manim import LEFT, RIGHT, RoundedRectangle, VGroup
 
-import engine
-
 from .. import theme
+from ..values import Run
 from .header import STATIONS
 from .phrase import Phrase
 
@@ -21,18 +19,6 @@ _COLUMNS = {
 }
 
 
-def differing(one: engine.Weights, other: engine.Weights) -> list[str]:
-    """The names of the matrices that are not the same in both."""
-    names = dict.fromkeys([*one.matrices, *other.matrices])
-    return [
-        name
-        for name in names
-        if name not in one.matrices
-        or name not in other.matrices
-        or not np.array_equal(one.matrices[name], other.matrices[name])
-    ]
-
-
 class WeightMap(VGroup):
     """A line for each layer, a box for each matrix; ``heads`` name the three kinds of sub-layer.
 
@@ -42,13 +28,11 @@ class WeightMap(VGroup):
     LEFT_OF_BOXES, BOX, GAP, APART = -5.2, (1.0, 0.52), 0.08, 0.4
     TOP, BOTTOM = 2.38, -1.82
 
-    def __init__(
-        self, weights: engine.Weights, heads: Sequence[Phrase], legend: Phrase | None = None
-    ) -> None:
+    def __init__(self, run: Run, heads: Sequence[Phrase], legend: Phrase | None = None) -> None:
         super().__init__()
         self.boxes: dict[str, VGroup] = {}
         self.lines, self.heads = VGroup(), VGroup(*heads)
-        layers = _layers(weights)
+        layers = _layers(run)
         self._starts = self._columns()
         self._pitch = (self.TOP - self.BOTTOM) / (len(layers) + 2)
         y = self.TOP - self._pitch
@@ -104,12 +88,11 @@ class WeightMap(VGroup):
         return made
 
 
-def _layers(weights: engine.Weights) -> list[tuple[str, str, tuple[str, ...]]]:
+def _layers(run: Run) -> list[tuple[str, str, tuple[str, ...]]]:
     """Name on screen, name in the file, and sub-layers of each layer."""
-    config = weights.config
     return [
-        *((f"Enc {n + 1}", f"encoder.{n}", kinds) for n, kinds in enumerate(config.encoder)),
-        *((f"Dec {n + 1}", f"decoder.{n}", kinds) for n, kinds in enumerate(config.decoder)),
+        *((f"Enc {n + 1}", f"encoder.{n}", kinds) for n, kinds in enumerate(run.layers("encoder"))),
+        *((f"Dec {n + 1}", f"decoder.{n}", kinds) for n, kinds in enumerate(run.layers("decoder"))),
     ]
 
 

@@ -4,18 +4,22 @@ import numpy as np
 import pytest
 
 import engine
+from engine.reads import Passes, Reads, elements_of, seen_of
 from scenes.values import Run, Scalar, Values, compute, constant
+
+
+def passes() -> Passes:
+    return Passes(engine.TUTORIAL, engine.TUTORIAL_INFERENCE, engine.SOURCE, engine.TARGET)
 
 
 @pytest.fixture(scope="module")
 def run():
-    trace = engine.training_pass(engine.load_weights(engine.TUTORIAL))
-    return Run("training", trace, lambda *_: None)
+    return Run("training", passes())
 
 
 def test_an_element_knows_its_name_and_index(run):
     score = run["encoder.0.self_attn.scores"][0][0, 1]
-    assert score.exact == run.trace["encoder.0.self_attn.scores"][0, 0, 1]
+    assert score.exact == passes().trace("training")["encoder.0.self_attn.scores"][0, 0, 1]
     assert score.source == ("training", "encoder.0.self_attn.scores", (0, 0, 1))
 
 
@@ -23,13 +27,23 @@ def test_negative_indexes_are_recorded_as_what_they_mean(run):
     assert run["logits"][-1, -1].source[2] == (3, 7)
 
 
-def test_reads_are_reported():
-    trace = engine.training_pass(engine.load_weights(engine.TUTORIAL))
-    seen = []
-    run = Run("training", trace, lambda *read: seen.append(read))
-    run["memory"], run.weight(next(iter(trace.weights.matrices))), run.size("memory", 1)
-    assert seen[0] == ("training", "memory")
-    assert seen[2] == ("training", "shape:memory")
+def test_reads_are_noted_element_by_element():
+    reads = Reads()
+    run = Run("training", passes(), reads)
+    scores = run["encoder.0.self_attn.scores"][0]
+    assert scores[0, 1].exact and len(scores) == 4 and scores[2].argmax()
+    run.weight("embedding.weight"), run.size("memory", 1)
+    run.differing(Run("inference 1", passes()))
+    assert run.alone(["I"], 2)[0] == "I"
+    document = {entry["name"]: entry for entry in reads.document()["values"]}
+    assert {name for _, name in reads.names} == set(document)
+    entry = document["encoder.0.self_attn.scores"]
+    assert np.argwhere(seen_of(entry)).tolist() == [[0, 0, 1], *([0, 2, j] for j in range(4))]
+    whole = passes().value("training", "encoder.0.self_attn.scores")
+    assert elements_of(entry).tolist() == [whole[0, 0, 1], *whole[0, 2]]
+    assert not seen_of(document["weights:embedding.weight"]).any()
+    assert document["shape:memory"]["plain"] == [4, 4]
+    assert "decoder.1.self_attn.q_proj.weight" in document["differing:inference 1"]["plain"]
 
 
 def test_arithmetic_keeps_its_recipe(run):
