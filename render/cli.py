@@ -34,6 +34,7 @@ _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws co
 ./render.sh --weights my.json          the lecture of your own numbers
 ./render.sh --quality high --out ~/week3
 ./render.sh --track training           scenes 1 and 3-14 as one film
+./render.sh --explain                  what would be rendered, and why
 
 Exit codes: 0 all well; 1 a scene failed (its log is named); 2 something asked for cannot be.
 LECTURE_FFMPEG names another ffmpeg."""
@@ -119,14 +120,22 @@ def render(
             show_default=False,
         ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Also what is up to date.")] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Render nothing; say what would be rendered, and why."),
+    ] = False,
 ) -> None:
     """Render the Transformer lecture: an MP4 per scene, and all of them as lecture.mp4
     (lecture_training.mp4 and lecture_inference.mp4 for those tracks).
 
+    Only what is missing or has changed is rendered: a scene whose numbers, sentences and code are
+    as they were keeps its video.
+
     Videos are H.264 1080p and the like, with keyframes, colour tags and sound as course platforms
     want them. Each is checked before it replaces an older one, so stopping at any time is safe.
     """
-    from render.session import Order, Session
+    from render.order import Order
     from scenes import lessons, registry
 
     settings = lessons.settings(lesson, lang.value, weights, track.value)
@@ -139,7 +148,16 @@ def render(
         settings=settings,
         out=(out or default_folder(settings, quality.value, lesson, weights)).absolute(),
         jobs=jobs or usable_cores(),
+        force=force,
     )
+    if explain:
+        from render.incremental.explain import lines
+
+        for line in lines(order):
+            print(line)
+        return
+    from render.session import Session
+
     raise typer.Exit(Session(order).run())
 
 

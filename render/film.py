@@ -19,13 +19,14 @@ from render.workspace import Workspace
 
 @dataclass(frozen=True)
 class SceneVideo:
-    """A scene's video by its name in the output folder, and its title."""
+    """A scene's video by its name in the output folder, its title, and what its comment says."""
 
     name: str
     title: str
+    origin: Origin
 
 
-def snapshot(space: Workspace, scenes: Sequence[SceneVideo], origin: Origin) -> list[Part] | str:
+def snapshot(space: Workspace, scenes: Sequence[SceneVideo]) -> list[Part] | str:
     """The scenes' videos as they are now, safe from other runs; or why they make no film."""
     folder = space.task_folder("film")
     parts: list[Part] = []
@@ -36,21 +37,20 @@ def snapshot(space: Workspace, scenes: Sequence[SceneVideo], origin: Origin) -> 
             found, frames = check.read_origin(copy)
         except (OSError, LectureError):
             return f"{scene.name} is not there yet"
-        if found != str(origin):
-            return f"{scene.name} was made with another quality, language or weights"
+        if found != str(scene.origin):
+            return f"{scene.name} has just become another one"
         parts.append(Part(copy, frames, scene.title))
     return parts
 
 
 def join(
-    space: Workspace,
     name: str,
     parts: Sequence[Part],
     origin: Origin,
     quality: Quality,
     binary: str,
 ) -> Path:
-    """Write and check the film, put it in the output folder as ``name``, return its path there."""
+    """Write and check the film ``name``; return where it is, in a private folder."""
     target = parts[0].video.parent / name
     title = LECTURE_TITLES[origin.language]
     chapters = assemble(
@@ -59,7 +59,7 @@ def join(
     frames = sum(part.frames for part in parts)
     expected = Expected(quality, frames, title, origin, chapters)
     check.check_video(target, expected, shown_as=name)
-    return space.publish(target, name)
+    return target
 
 
 def _keep(video: Path, copy: Path) -> None:

@@ -26,17 +26,15 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Origin:
-    """What a video was made from; stands in its comment tag, so that no two kinds are mixed."""
+    """What a video was made from; stands in its comment tag and in its record, so that one is
+    known to belong to the other."""
 
     language: str
     quality: str
-    weights: str  # beginning of the file's SHA-256
+    key: str  # of everything that it depends on: render/incremental/made.py
 
     def __str__(self) -> str:
-        return (
-            f"transformer-lecture language={self.language} quality={self.quality} "
-            f"weights={self.weights}"
-        )
+        return f"transformer-lecture language={self.language} quality={self.quality} key={self.key}"
 
 
 def escape(text: str) -> str:

@@ -2,75 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-from engine.errors import LectureError
-from render import ffmpeg, pool
+from engine.errors import LectureError, one_line
+from render import pool
 from render.estimate import Estimate
+from render.incremental.stamps import stamp
+from render.incremental.state import State
 from render.metadata import Origin
+from render.order import Order
 from render.progress import Screen, duration
-from render.quality import Quality
-from render.records import expected_frames, write_record
+from render.records import describe, expected_frames, write_record
 from render.signals import stoppable
 from render.task import Failure, Result, Task
 from render.workspace import Workspace
-from scenes import texts
 from scenes.registry import SceneInfo
-from scenes.settings import Settings, file_digest
 
 _MB = 1_000_000
 #: of finished video, at the least: what surely does not fit is refused before it starts
 _BYTES_PER_SECOND = {"draft": 30_000, "standard": 80_000, "high": 90_000, "4k": 300_000}
-
-
-@dataclass(frozen=True)
-class Order:
-    """What was asked for: ``scenes`` are to be rendered, ``everything`` is what the track's film
-    consists of; both in film order."""
-
-    scenes: tuple[SceneInfo, ...]
-    everything: tuple[SceneInfo, ...]
-    quality: Quality
-    settings: Settings
-    out: Path
-    jobs: int
-
-    @property
-    def language(self) -> str:
-        return str(self.settings.language)
-
-    def video_name(self, scene: SceneInfo) -> str:
-        """Letters, digits and _ only, as some platforms demand: ``08_attention_scores_zh.mp4``.
-        The title card (number 0) differs from track to track."""
-        track = f"_{self.settings.track}" if scene.number == 0 else ""
-        return f"{scene.slug}{track}_{self.language}.mp4"
-
-    @property
-    def film_name(self) -> str:
-        track = self.settings.track
-        return "lecture.mp4" if track == "full" else f"lecture_{track}.mp4"
-
-    def title(self, scene: SceneInfo) -> str:
-        try:
-            return str(texts.load(self.language)[scene.slug]["title"])
-        except KeyError:
-            return str(scene.slug).replace("_", " ")
-
-
-def digest(settings: Settings) -> str:
-    """What a video depends on besides scene, language and quality, in 16 hexadecimal digits:
-    the contents of both weight files, which must be good, and the sentences."""
-    import engine
-
-    parts = []
-    for path in (settings.weights, settings.weights_for_inference):
-        engine.load_weights(path)
-        parts.append(file_digest(path))
-    parts += [settings.source, settings.target]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 class Session:
@@ -78,27 +30,56 @@ class Session:
 
     def __init__(self, order: Order) -> None:
         self.order = order
-        self.origin = Origin(order.language, order.quality.name, digest(order.settings))
-        self.binary = ffmpeg.find()
+        self.state = State(order)
         self._scenes = {scene.slug: scene for scene in order.scenes}
         self._failures: list[Failure] = []
 
     def run(self) -> int:
-        """Render, then join. Exit code: 0 all well, 2 a mistake in the input, 1 in the code."""
-        with stoppable(), Workspace(self.order.out) as self._space:
-            jobs = [self._job(scene) for scene in self.order.scenes]
-            _check_free_space(self.order, sum(job.expected_frames for job in jobs))
+        """Render what is not up to date, then join. Exit code: 0 all well, 2 a mistake in the
+        input, 1 in the code."""
+        order, state = self.order, self.state
+        scenes = [scene for scene in order.scenes if order.force or state.reasons(scene)]
+        rest = [order.out / order.video_name(s) for s in order.scenes if s not in scenes]
+        if not scenes and self._nothing_to_join(rest):
+            state.keep()
+            return 0
+        from render import ffmpeg
+
+        self.binary = ffmpeg.find()
+        with stoppable(), Workspace(order.out) as self._space:
+            jobs = [self._job(scene, len(scenes)) for scene in scenes]
+            _check_free_space(order, sum(job.expected_frames for job in jobs))
             expected = {job.task.slug: job.expected_frames for job in jobs}
-            slots = min(self.order.jobs, len(jobs))
+            slots = max(1, min(order.jobs, len(jobs)))
             self._estimate = Estimate(expected, slots)
             with Screen(self._estimate, len(jobs)) as self._screen:
+                for path in rest:
+                    self._screen.say(f"{path}: up to date")
                 pool.run(jobs, slots, self, lock=self._space.lock)
                 self._make_film()
+        state.keep()
         if not self._failures:
             return 0
         return 2 if all(failure.mistake for failure in self._failures) else 1
 
-    def _job(self, scene: SceneInfo) -> pool.Job:
+    def _nothing_to_join(self, videos: Sequence[Path]) -> bool:
+        """With all scenes up to date: whether the film is too, or cannot be made; then says so."""
+        order, parts = self.order, self.state.parts()
+        if isinstance(parts, str):
+            film = self._no_film(parts)
+        elif self.state.film_is_up_to_date(parts):
+            film = f"{order.out / order.film_name}: up to date"
+        else:
+            return False
+        for line in (*(f"{path}: up to date" for path in videos), film):
+            print(one_line(line), flush=True)
+        return True
+
+    def _no_film(self, why: str) -> str:
+        there = (self.order.out / self.order.film_name).exists()
+        return f"{self.order.film_name} {'left as it was' if there else 'not made'}: {why}"
+
+    def _job(self, scene: SceneInfo, scenes: int) -> pool.Job:
         order = self.order
         task = Task(
             slug=scene.slug,
@@ -112,10 +93,10 @@ class Session:
             source=order.settings.source,
             target=order.settings.target,
             track=order.settings.track,
-            weights_digest=self.origin.weights,
+            code_kept=str(order.code_kept.absolute()),
             folder=str(self._space.task_folder(scene.slug)),
             ffmpeg=self.binary,
-            threads=max(1, order.jobs // len(order.scenes)),
+            threads=max(1, order.jobs // scenes),
         )
         folders = [order.out, *sorted(order.out.parent.glob("*/"))]
         name = order.video_name(scene)
@@ -143,10 +124,11 @@ class Session:
         shutil.rmtree(task.folder, ignore_errors=True)
 
     def _publish(self, task: Task, result: Result) -> None:
-        name = self.order.video_name(self._scenes[task.slug])
-        self._space.publish(task.numbers, f"{Path(name).stem}.numbers.json")
+        scene = self._scenes[task.slug]
+        name, described = self.order.video_name(scene), describe(task)
+        self._space.publish(task.numbers, self.order.numbers_name(scene))
         final = self._space.publish(task.video, name)
-        write_record(self.order.out, name, task, result)
+        write_record(self.order.out, name, task, result, described)
         self._screen.say(
             f"{final}: {result.frames / task.quality.fps:.1f} s of film in "
             f"{duration(result.seconds)}, {result.memory / _MB:.0f} MB of memory at most"
@@ -170,19 +152,25 @@ class Session:
     def _make_film(self) -> None:
         from render import film
 
-        order = self.order
-        videos = [film.SceneVideo(order.video_name(s), order.title(s)) for s in order.everything]
-        parts = film.snapshot(self._space, videos, self.origin)
-        if self._failures:
-            parts = "not all scenes could be rendered"
-        if isinstance(parts, str):
-            there = (order.out / order.film_name).exists()
-            state = "left as it was" if there else "not made"
-            self._screen.say(f"{order.film_name} {state}: {parts}")
+        order, state = self.order, self.state
+        checked = "not all scenes could be rendered" if self._failures else state.parts()
+        if isinstance(checked, str):
+            self._screen.say(self._no_film(checked))
             return
-        path = film.join(
-            self._space, order.film_name, parts, self.origin, order.quality, self.binary
-        )
+        if state.film_is_up_to_date(checked):
+            self._screen.say(f"{order.out / order.film_name}: up to date")
+            return
+        videos = [film.SceneVideo(part.name, part.title, part.origin) for part in checked]
+        parts = film.snapshot(self._space, videos)
+        if isinstance(parts, str):
+            self._screen.say(self._no_film(parts))
+            return
+        key = state.film_key(checked)
+        origin = Origin(order.language, order.quality.name, key)
+        finished = film.join(order.film_name, parts, origin, order.quality, self.binary)
+        stamped = stamp(finished)
+        path = self._space.publish(finished, order.film_name)
+        state.note_film(key, stamped)
         seconds = sum(part.frames for part in parts) / order.quality.fps
         self._screen.say(f"{path}: the whole lecture, {duration(seconds)}, {len(parts)} chapters")
 

@@ -26,7 +26,7 @@ class Task:
     source: str
     target: str
     track: str
-    weights_digest: str
+    code_kept: str  # file with digests of code
     folder: str  # private, removed after the run
     ffmpeg: str
     threads: int
@@ -35,9 +35,9 @@ class Task:
     def quality(self) -> Quality:
         return QUALITIES[self.quality_name]
 
-    @property
-    def origin(self) -> Origin:
-        return Origin(self.language, self.quality_name, self.weights_digest)
+    def origin(self, key: str) -> Origin:
+        """For the comment of the video with this key."""
+        return Origin(self.language, self.quality_name, key)
 
     @property
     def video(self) -> Path:
@@ -48,6 +48,11 @@ class Task:
     def numbers(self) -> Path:
         """Where the worker leaves the record of every number in the video."""
         return Path(self.folder) / "numbers.json"
+
+    @property
+    def made(self) -> Path:
+        """Where the worker leaves what the video depends on."""
+        return Path(self.folder) / "made.json"
 
     @property
     def log(self) -> Path:

@@ -23,6 +23,7 @@ from typing import Any
 from engine.errors import LectureError, one_line
 from render.encoding import FrameEncoder
 from render.finish import Part, assemble
+from render.incremental.made import Notes, key_of, picture
 from render.task import Failure, Message, Result, Task, encode_message
 
 
@@ -51,6 +52,7 @@ def run(task: Task, report: Any) -> Result:
     from render.expected import Expected
 
     began = time.monotonic()
+    notes = Notes(task.module, Path(task.code_kept))
     silent = Path(task.folder) / "pictures.mp4"
     encoder = FrameEncoder(task.ffmpeg, silent, task.quality, task.threads)
     try:
@@ -60,16 +62,17 @@ def run(task: Task, report: Any) -> Result:
         raise
     if encoder.frames == 0:
         raise LectureError(where=task.module, expected="a scene that plays", found="no frames")
+    origin = task.origin(_write_made(task, notes, scene))
     assemble(
         task.ffmpeg,
         [Part(silent, encoder.frames, task.title)],
         task.video,
         title=task.title,
-        origin=task.origin,
+        origin=origin,
         quality=task.quality,
         with_chapters=False,
     )
-    expected = Expected(task.quality, encoder.frames, task.title, task.origin)
+    expected = Expected(task.quality, encoder.frames, task.title, origin)
     check_video(task.video, expected, shown_as=task.slug)
     _check_clock(task, scene, encoder.frames)
     _write_numbers(task, scene)
@@ -119,6 +122,14 @@ def _manim_settings(task: Task) -> dict[str, Any]:
         "from_animation_number": 0,
         "upto_animation_number": -1,
     }
+
+
+def _write_made(task: Task, notes: Notes, scene: Any) -> str:
+    """Everything that the video depends on; returns the key made of it."""
+    ordered = picture(task.slug, task.title, task.language, task.track, task.quality)
+    made = notes.finish(scene.reads, ordered, task.ffmpeg)
+    task.made.write_text(json.dumps(made), encoding="utf-8")
+    return key_of(made)
 
 
 def _write_numbers(task: Task, scene: Any) -> None:

@@ -59,11 +59,11 @@ def test_a_film_of_many_keeps_every_frame_and_title(which: str, tmp_path: Path) 
             video = finished(binary, tmp_path / str(index), frames, title)
             check_video(video, Expected(DRAFT, frames, title, ORIGIN))
             space.publish(video, f"{index}.mp4")
-            scenes.append(film.SceneVideo(f"{index}.mp4", title))
-        parts = film.snapshot(space, scenes, ORIGIN)
+            scenes.append(film.SceneVideo(f"{index}.mp4", title, ORIGIN))
+        parts = film.snapshot(space, scenes)
         assert not isinstance(parts, str)
-        path = film.join(space, "lecture.mp4", parts, ORIGIN, DRAFT, binary)
-    assert path == tmp_path / "out" / "lecture.mp4"
+        made = film.join("lecture.mp4", parts, ORIGIN, DRAFT, binary)
+        path = space.publish(made, "lecture.mp4")
     with av.open(str(path)) as container:
         found = container.chapters()
         assert container.metadata["title"] == LECTURE_TITLES["zh"]
@@ -99,16 +99,15 @@ def audio_base(container: av.container.InputContainer) -> int:
 class TestSnapshot:
     def test_a_missing_scene_is_named(self, tmp_path: Path) -> None:
         with Workspace(tmp_path) as space:
-            told = film.snapshot(space, [film.SceneVideo("01_a_zh.mp4", "t")], ORIGIN)
+            told = film.snapshot(space, [film.SceneVideo("01_a_zh.mp4", "t", ORIGIN)])
         assert told == "01_a_zh.mp4 is not there yet"
 
     def test_another_kind_of_video_is_not_mixed_in(self, binary: str, tmp_path: Path) -> None:
         finished(binary, tmp_path / "w", 3).rename(tmp_path / "a.mp4")
-        scenes = [film.SceneVideo("a.mp4", "t")]
         for origin in (Origin("zh", "draft", "1"), Origin("en", "draft", "0" * 16)):
             with Workspace(tmp_path) as space:
-                told = film.snapshot(space, scenes, origin)
-            assert told == "a.mp4 was made with another quality, language or weights"
+                told = film.snapshot(space, [film.SceneVideo("a.mp4", "t", origin)])
+            assert told == "a.mp4 has just become another one"
 
     def test_works_without_hard_links(
         self, binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -120,7 +119,7 @@ class TestSnapshot:
 
         monkeypatch.setattr(os, "link", refuse)
         with Workspace(tmp_path) as space:
-            parts = film.snapshot(space, [film.SceneVideo("a.mp4", "t")], ORIGIN)
+            parts = film.snapshot(space, [film.SceneVideo("a.mp4", "t", ORIGIN)])
             assert [type(part) for part in parts] == [Part]
 
 

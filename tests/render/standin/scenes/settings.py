@@ -16,8 +16,8 @@ class Settings:
     language: str = "zh"
     weights: Path = Path()
     inference_weights: Path | None = None
-    source: str = "s"
-    target: str = "t"
+    source: str = "我爱水课"
+    target: str = "I love easy courses"
     track: str = "full"
 
     @property

@@ -9,7 +9,9 @@ import manim
 import numpy as np
 
 from engine.errors import LectureError
+from engine.reads import Passes, Reads, Table
 
+from . import texts
 from .settings import Settings
 
 
@@ -24,8 +26,22 @@ class Beat:
 
 
 class Tiny(manim.Scene):
+    #: what it reads
+    values: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+
     def __init__(self, settings: Settings, **options: Any) -> None:
         self.settings = settings
+        self.reads = Reads()
+        passes = Passes(
+            settings.weights, settings.weights_for_inference, settings.source, settings.target
+        )
+        for name in self.values:
+            whole = passes.value("training", name)
+            self.reads.array("training", name, whole)[...] = True
+        table = Table(texts.load(settings.language), self.reads.text)
+        for key in self.keys:
+            table.get(key)
         super().__init__(**options)
 
     @property
@@ -41,12 +57,17 @@ class Tiny(manim.Scene):
 
 
 class Square(Tiny):
+    values = ("encoder.0.self_attn.q",)
+    keys = ("sentence",)
+
     def construct(self) -> None:
         self.play(manim.Create(manim.Square()), run_time=0.7)
         self.wait(0.5)
 
 
 class Circle(Tiny):
+    values = ("encoder.0.self_attn.k",)
+
     def construct(self) -> None:
         self.play(manim.FadeIn(manim.Circle()), run_time=1)
 

@@ -1,0 +1,27 @@
+"""``./render.sh --explain``: what a run would do, and why. Renders and writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from render.incremental.state import State
+from render.order import Order
+
+
+def lines(order: Order) -> Iterator[str]:
+    """A line per scene, with the reasons below; last, the film."""
+    state = State(order)
+    for scene in order.scenes:
+        name = order.video_name(scene)
+        reasons = state.reasons(scene)
+        if not reasons:
+            yield f"{name}: up to date{', rendered anyway (--force)' if order.force else ''}"
+            continue
+        yield f"{name}: to be rendered"
+        yield from (f"    {reason}" for reason in reasons)
+    parts = state.parts()
+    if isinstance(parts, str):
+        yield f"{order.film_name}: {parts}"
+    else:
+        there = state.film_is_up_to_date(parts)
+        yield f"{order.film_name}: {'up to date' if there else 'to be joined'}"

@@ -1,0 +1,66 @@
+"""What a video was made from, as the worker notes it: plain data, and the key made of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from render.incremental.code import Code
+from render.incremental.stamps import stamp
+from render.incremental.surroundings import ffmpeg_of, font_file, versions
+from render.quality import AUDIO_RATE, Quality
+
+#: on every record, so that a record of another form is none
+FORM = 1
+
+
+def picture(slug: str, title: str, language: str, track: str, quality: Quality) -> dict[str, Any]:
+    """What was ordered; the track only counts for its title card."""
+    return {
+        "slug": slug,
+        "title": title,
+        "language": language,
+        "track": track if slug.startswith("00") else "",
+        "quality": {**asdict(quality), "gop": quality.keyframe_interval, "audio": AUDIO_RATE},
+    }
+
+
+class Notes:
+    """Made before a scene's module is imported, finished when the scene is."""
+
+    def __init__(self, module: str, code_kept: Path | None) -> None:
+        self._module = module
+        self._kept = code_kept
+        self._code = Code(code_kept).files(module)
+
+    def finish(self, reads: Any, ordered: dict[str, Any], ffmpeg: str) -> dict[str, Any]:
+        """Everything that the video depends on. Files that were edited while it was drawn count
+        as changed: nobody knows which of their versions drew what."""
+        now = Code(self._kept).files(self._module)
+        code = {
+            name: digest if now.get(name) == digest else ""
+            for name, digest in {**now, **self._code}.items()
+        }
+        return {
+            "form": FORM,
+            "picture": ordered,
+            "code": code,
+            "versions": versions(),
+            "ffmpeg": ffmpeg_of(ffmpeg),
+            "font": stamp(font_file()),
+            **reads.document(),
+        }
+
+
+def key_of(made: dict[str, Any]) -> str:
+    """16 hexadecimal digits that stand for all of it; times of files do not count."""
+    counted = {
+        **made,
+        "ffmpeg": made["ffmpeg"]["version"],
+        "font": made["font"]["sha256"],
+    }
+    text = json.dumps(counted, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,115 @@
+"""What in the output folder of an order is up to date, and why the rest is not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.reads import Passes
+from render.incremental.changes import Now, changes
+from render.incremental.stamps import holds, write_json
+from render.metadata import LECTURE_TITLES, Origin
+from render.order import Order
+from render.records import path_of, read_record
+from scenes.registry import SceneInfo
+
+
+@dataclass(frozen=True)
+class Part:
+    """A scene's video that is up to date: name, title, what its comment says, its SHA-256."""
+
+    name: str
+    title: str
+    origin: Origin
+    digest: str
+
+
+class State:
+    """Looks at the output folder whenever it is asked; how things stand is looked at once.
+
+    Raises LectureError for weight files that are none.
+    """
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        settings = order.settings
+        files = settings.weights, settings.weights_for_inference
+        passes = Passes(*files, settings.source, settings.target)
+        passes.check()
+        self._now = Now(passes, order.language, order.code_kept)
+
+    def reasons(self, scene: SceneInfo) -> list[str]:
+        """Why a scene is to be rendered, line by line; none if its video is up to date."""
+        return self._look(scene)[0]
+
+    def parts(self) -> list[Part] | str:
+        """What the film is to be joined of, all of it up to date; or why that cannot be."""
+        parts = []
+        for scene in self.order.everything:
+            name = self.order.video_name(scene)
+            reasons, record = self._look(scene)
+            if reasons:
+                there = (self.order.out / name).exists()
+                return (
+                    f"{name} is out of date: {reasons[0]}" if there else f"{name} is not there yet"
+                )
+            origin = Origin(self.order.language, self.order.quality.name, record["key"])
+            digest = record["files"]["video"]["sha256"]
+            parts.append(Part(name, self.order.title(scene), origin, digest))
+        return parts
+
+    def _look(self, scene: SceneInfo) -> tuple[list[str], dict[str, Any]]:
+        """Reasons to render a scene, and the record that they were found with."""
+        order = self.order
+        video = order.out / order.video_name(scene)
+        if not video.is_file():
+            return ["there is no video"], {}
+        record = read_record(order.out, video.name)
+        files = {"video": video, "numbers": order.out / order.numbers_name(scene)}
+        missing = _misfit(files, record)
+        if missing:
+            return [missing], record
+        made, key = record.get("made"), record.get("key")
+        found = changes(made, key, scene.module, order.picture(scene), self._now)
+        return found, record
+
+    def film_key(self, parts: Sequence[Part]) -> str:
+        """Stands for the parts of the film, byte by byte, and for their titles."""
+        said = [[part.origin.key, part.digest, part.title] for part in parts]
+        text = json.dumps([LECTURE_TITLES[self.order.language], said])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def film_is_up_to_date(self, parts: Sequence[Part]) -> bool:
+        """Whether the film is the one of these parts."""
+        film = self.order.out / self.order.film_name
+        record = read_record(self.order.out, film.name)
+        return not _misfit({"film": film}, record) and record.get("key") == self.film_key(parts)
+
+    def note_film(self, key: str, stamp: Mapping[str, Any]) -> None:
+        """Remember the film that is in place now."""
+        path = path_of(self.order.out, self.order.film_name)
+        write_json(path, {"key": key, "files": {"film": stamp}})
+
+    def keep(self) -> None:
+        """Leave for the next run what made this one slow."""
+        self._now.code.keep()
+
+
+def _misfit(files: Mapping[str, Path], record: Mapping[str, Any]) -> str:
+    """Which of the files is not the one that its record is about; empty if all are."""
+    said = record.get("files")
+    for kind, path in files.items():
+        if not path.is_file():
+            return f"there is no {path.name}"
+        if not isinstance(said, dict):
+            return "there is no record of what it was made from"
+        try:
+            if not holds(path, said[kind]):
+                return f"{path.name} is not as it was left"
+        except (LookupError, TypeError):
+            return "the record of what it was made from cannot be used"
+    return ""
