@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 from manim import UP, FadeIn, FadeOut, ManimColor, Scene, VGroup
 
-from engine.reads import Passes, Reads, Table
+from engine.passes import Passes
+from engine.reads import Reads, Table
 
 from . import fonts, registry, texts, theme
 from .parts import Facts, Header, Narration, Phrase, fill

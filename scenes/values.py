@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.reads import Passes, Reads
+from engine.passes import Passes
+from engine.reads import Reads
 
 
 def _entropy(*shares: float) -> float:
@@ -114,7 +115,7 @@ def constant(value: float) -> Scalar:
 class Values:
     """A part of one array of a run: indexes like the array and remembers where it stands.
 
-    Elements that are looked at are marked in ``seen``, an array of the same shape.
+    Elements that are looked at are noted in ``reads``.
     """
 
     def __init__(
@@ -123,13 +124,14 @@ class Values:
         name: str,
         whole: np.ndarray,
         index: tuple[int, ...] = (),
-        seen: np.ndarray | None = None,
+        reads: Reads | None = None,
     ) -> None:
         self.run = run
         self.name = name
         self.index = index
         self._whole = whole
-        self._seen = np.zeros(whole.shape, dtype=np.bool_) if seen is None else seen
+        self._reads = Reads() if reads is None else reads
+        self._seen = self._reads.array(run, name, whole)
 
     def __deepcopy__(self, memo: object) -> Values:
         return self
@@ -159,15 +161,23 @@ class Values:
         if len(full) == self._whole.ndim:
             self._seen[full] = True
             return Scalar(float(self._whole[full]), (self.run, self.name, full))
-        return Values(self.run, self.name, self._whole, full, self._seen)
+        return Values(self.run, self.name, self._whole, full, self._reads)
 
     def argmax(self) -> tuple[int, ...]:
         """Index of the largest element, first one on a tie; as many numbers as there are axes."""
-        return tuple(int(i) for i in np.unravel_index(np.argmax(self.array), self.shape))
+        return self._place("argmax", np.argmax)
 
     def argmin(self) -> tuple[int, ...]:
         """Index of the smallest element, as :meth:`argmax`."""
-        return tuple(int(i) for i in np.unravel_index(np.argmin(self.array), self.shape))
+        return self._place("argmin", np.argmin)
+
+    def _place(self, what: str, find: Callable[[np.ndarray], Any]) -> tuple[int, ...]:
+        """Where it is counts as read; the elements do not."""
+        part = self._whole[self.index]
+        place = [int(i) for i in np.unravel_index(find(part), part.shape)]
+        asked = json.dumps([self.name, self.index])
+        self._reads.plain(self.run, f"{what}:{asked}", place)
+        return tuple(place)
 
     def scalars(self) -> list[Scalar]:
         """Every element, in row-major order."""
@@ -191,7 +201,7 @@ class Run:
 
     def __getitem__(self, name: str) -> Values:
         whole = np.asarray(self._passes.value(self.label, name))
-        return Values(self.label, name, whole, seen=self._reads.array(self.label, name, whole))
+        return Values(self.label, name, whole, reads=self._reads)
 
     def weight(self, name: str) -> Values:
         """A matrix of the weights file, shape (out, in)."""

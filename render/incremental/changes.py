@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from engine.errors import LectureError
-from engine.reads import NAMES, Passes, digest_of, elements_of, look_up, packed, seen_of
+from engine.passes import Passes
+from engine.reads import NAMES, digest_of, elements_of, look_up, packed, seen_of
 from render.incremental.code import Code
 from render.incremental.made import FORM, key_of
 from render.incremental.surroundings import Surroundings

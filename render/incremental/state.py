@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.reads import Passes
+from engine.passes import Passes
 from render.incremental.changes import Now, changes
 from render.incremental.stamps import holds, write_json
 from render.metadata import LECTURE_TITLES, Origin

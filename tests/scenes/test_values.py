@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine.reads import Passes, Reads, elements_of, seen_of
+from engine.passes import Passes
+from engine.reads import Reads, elements_of, seen_of
 from scenes.values import Run, Scalar, Values, compute, constant
 
 
@@ -31,7 +32,7 @@ def test_reads_are_noted_element_by_element():
     reads = Reads()
     run = Run("training", passes(), reads)
     scores = run["encoder.0.self_attn.scores"][0]
-    assert scores[0, 1].exact and len(scores) == 4 and scores[2].argmax()
+    assert scores[0, 1].exact and len(scores) == 4 and scores[2].sum() and scores[3].argmax()
     run.weight("embedding.weight"), run.size("memory", 1)
     run.differing(Run("inference 1", passes()))
     assert run.alone(["I"], 2)[0] == "I"
@@ -42,6 +43,7 @@ def test_reads_are_noted_element_by_element():
     whole = passes().value("training", "encoder.0.self_attn.scores")
     assert elements_of(entry).tolist() == [whole[0, 0, 1], *whole[0, 2]]
     assert not seen_of(document["weights:embedding.weight"]).any()
+    assert len(document['argmax:["encoder.0.self_attn.scores", [0, 3]]']["plain"]) == 1
     assert document["shape:memory"]["plain"] == [4, 4]
     assert "decoder.1.self_attn.q_proj.weight" in document["differing:inference 1"]["plain"]
 

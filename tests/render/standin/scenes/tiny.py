@@ -9,7 +9,8 @@ import manim
 import numpy as np
 
 from engine.errors import LectureError
-from engine.reads import Passes, Reads, Table
+from engine.passes import Passes
+from engine.reads import Reads, Table
 
 from . import texts
 from .settings import Settings
