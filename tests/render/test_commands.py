@@ -65,6 +65,18 @@ def test_the_audit_says_so_where_the_weights_changed_since(numbers, tmp_path: Pa
     assert "08_attention_scores en tutorial: good" in done.stdout
 
 
+def test_weights_that_changed_in_nothing_shown_are_no_fault(numbers, tmp_path: Path) -> None:
+    """As after a run that left the video as it was, since it is up to date."""
+    record, other = json.loads(json.dumps(numbers)), tmp_path / "w.json"
+    old = engine.load_weights(engine.TUTORIAL)
+    name = "output_projection.weight"
+    engine.save_weights(old.with_matrices({name: old.matrices[name] * 2}), other)
+    record["weights"]["file"] = str(other)
+    path = tmp_path / "08_x.numbers.json"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert campaign.check_number_file(path) == (len(record["numbers"]), [])
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"numbers": 3'])
 def test_a_broken_record_is_named(text: str, tmp_path: Path) -> None:
     path = tmp_path / "08_x.numbers.json"
