@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from engine.errors import from_os_error
+from render.helpers import share_out
 from scenes import fonts, playthrough
 from scenes.base import LectureScene
 from scenes.registry import SceneInfo
@@ -81,9 +80,4 @@ def write(order: SheetOrder) -> Path:
 
 def write_all(orders: Sequence[SheetOrder], jobs: int) -> Iterator[Path]:
     """Draw sheets, ``jobs`` at a time, and yield their paths in order."""
-    if jobs == 1 or len(orders) == 1:
-        yield from map(write, orders)
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(orders)), mp_context=context) as pool:
-        yield from pool.map(write, orders)
+    return share_out(write, orders, jobs)

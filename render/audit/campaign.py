@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import engine
 from engine.errors import LectureError, from_os_error
+from render.helpers import share_out
 from scenes import registry
 from scenes.registry import SceneInfo
 from scenes.settings import Settings, file_digest
@@ -65,12 +64,7 @@ def run_check(check: Check) -> Outcome:
 
 def run_checks(checks: Sequence[Check], jobs: int) -> Iterator[Outcome]:
     """All checks, in their order, ``jobs`` at a time."""
-    if jobs == 1 or len(checks) == 1:
-        yield from map(run_check, checks)
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(checks)), mp_context=context) as pool:
-        yield from pool.map(run_check, checks)
+    return share_out(run_check, checks, jobs)
 
 
 def random_weight_files(count: int, folder: Path) -> list[Path]:
