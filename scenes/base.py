@@ -96,14 +96,14 @@ class LectureScene(Scene):
     @property
     def words(self) -> dict[str, Any]:
         """The scene's table in the text file of its language."""
-        return texts.load(self.settings.language)[self.info.slug]
+        return texts.entry(self.settings.language, self.info.slug)  # type: ignore[no-any-return]
 
     def text(self, key: str) -> str:
         """A label's template: ``[08_attention_scores.labels]``, or one shared by all scenes."""
         labels = self.words.get("labels", {})
         if key in labels:
             return labels[key]
-        return texts.load(self.settings.language)["labels"][key]
+        return texts.entry(self.settings.language, "labels", key)  # type: ignore[no-any-return]
 
     def label(self, key: str, facts: Facts | None = None, **options: Any) -> Phrase:
         """A label as a phrase: muted and small unless told otherwise."""
@@ -117,7 +117,8 @@ class LectureScene(Scene):
         fonts.register()
         self.camera.background_color = theme.BACKGROUND
         spans = [span(steps) for _, steps in self.beats]
-        self.header = Header(self.words["title"], spans, self.color, self.lit, size=theme.TITLE)
+        title = texts.entry(self.settings.language, self.info.slug, "title")
+        self.header = Header(title, spans, self.color, self.lit, size=theme.TITLE)
         self._span = spans[0]
 
     @property
@@ -137,7 +138,8 @@ class LectureScene(Scene):
         ``variant`` picks ``name.variant`` among the sentences, for what depends on the weights.
         """
         first, last = self._next_span(name)
-        template = self.words["beats"][f"{name}_{variant}" if variant else name]
+        key = f"{name}_{variant}" if variant else name
+        template = texts.entry(self.settings.language, self.info.slug, "beats", key)
         facts = facts or {}
         start = self.clock
         said = fill(template, facts)
