@@ -89,9 +89,22 @@ def check_number_file(path: Path) -> tuple[int, list[Fault]]:
     Returns how many there are, and the faults. Raises LectureError where the file or the weights
     cannot be read, or the weights have changed since.
     """
+    record = _read(path)
+    try:
+        return _check_record(path, record)
+    except LectureError as error:
+        if error.where == str(path):
+            raise
+        raise LectureError(where=path, found=str(error)) from error
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise LectureError(
+            where=path, expected="the numbers of a render", found=f"something else ({error!r})"
+        ) from error
+
+
+def _check_record(path: Path, record: dict[str, Any]) -> tuple[int, list[Fault]]:
     from .provenance import Recomputer, check_records
 
-    record = _read(path)
     for key in ("weights", "inference_weights"):
         _same_weights(path, key, record[key])
     settings = Settings(
