@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -106,8 +107,11 @@ def audit(
     Exit code 1 where there is a fault.
     """
     from render.audit import campaign, report
+    from render.workspace import make_folder
 
     chosen, named = campaign.scenes_named(scenes or ()), languages_named(lang)
+    if layout or not numbers:
+        make_folder(pictures)
     with campaign.temporary_folder() as folder:
         extra = campaign.random_weight_files(20 if everything else random, Path(folder))
         checks = [
@@ -156,5 +160,12 @@ def sheet(
         for scene in campaign.scenes_named(scenes or ())
         for settings in by_language
     ]
-    for path in sheets.write_all(orders, jobs or usable_cores()):
-        print(path)
+    failures = []
+    for done in sheets.write_all(orders, jobs or usable_cores()):
+        if isinstance(done, Path):
+            print(done, flush=True)
+        else:
+            failures.append(done)
+            print(done.line, file=sys.stderr, flush=True)
+    if failures:
+        raise typer.Exit(2 if all(failure.mistake for failure in failures) else 1)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 import os
+import traceback
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from engine.errors import from_os_error
+from engine.errors import LectureError, from_os_error, one_line
+from render.helpers import share_out
+from render.task import Failure
+from render.workspace import make_folder
 from scenes import fonts, playthrough
 from scenes.base import LectureScene
 from scenes.registry import SceneInfo
@@ -67,10 +69,10 @@ class SheetOrder:
 
 def write(order: SheetOrder) -> Path:
     """Draw one sheet and put it in place. Raises LectureError where it cannot be written."""
+    make_folder(order.folder)
     page = sheet(order.scene, order.settings, height=order.height)
     aside = order.path.with_name(f".{os.getpid()}_{order.path.name}")
     try:
-        order.folder.mkdir(parents=True, exist_ok=True)
         page.save(aside)
         aside.replace(order.path)
     except OSError as error:
@@ -79,11 +81,23 @@ def write(order: SheetOrder) -> Path:
     return order.path
 
 
-def write_all(orders: Sequence[SheetOrder], jobs: int) -> Iterator[Path]:
-    """Draw sheets, ``jobs`` at a time, and yield their paths in order."""
-    if jobs == 1 or len(orders) == 1:
-        yield from map(write, orders)
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(orders)), mp_context=context) as pool:
-        yield from pool.map(write, orders)
+def attempt(order: SheetOrder) -> Path | Failure:
+    """As :func:`write`; why it could not be done is returned, so that others go on."""
+    try:
+        return write(order)
+    except LectureError as error:
+        return Failure(f"{order.path.stem}: no sheet: {error}", mistake=True)
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        said = f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})"
+        return Failure(one_line(f"{order.path.stem}: no sheet: {said}"), mistake=False)
+
+
+def write_all(orders: Sequence[SheetOrder], jobs: int) -> Iterator[Path | Failure]:
+    """Draw sheets, ``jobs`` at a time, and yield their paths in order, or why there is none.
+
+    Raises LectureError at once where nothing can be written in a folder.
+    """
+    for folder in dict.fromkeys(order.folder for order in orders):
+        make_folder(folder)
+    return share_out(attempt, orders, jobs)

@@ -81,6 +81,21 @@ class Workspace:
         os.close(self._lock)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder for results where there is none. Raises LectureError where that cannot be, or
+    nothing can be written in it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except (NotADirectoryError, FileExistsError) as error:
+        raise LectureError(
+            where=path, field="output folder", expected="a folder", found="a file"
+        ) from error
+    except OSError as error:
+        raise _told(error, path) from error
+
+
 def _told(error: OSError, out: Path) -> LectureError:
     told = from_os_error(error, out)
     return LectureError(

@@ -60,7 +60,6 @@ class LectureScene(Scene):
         own = self.settings
         files = own.weights, own.weights_for_inference
         self._passes = Passes(*files, own.source, own.target)
-        self._texts = Table(texts.load(own.language), self.reads.text)
         self._narration: Narration | None = None
         self._beat_now = ""
         super().__init__(**options)
@@ -86,14 +85,22 @@ class LectureScene(Scene):
     @property
     def words(self) -> Table:
         """The scene's table in the text file of its language."""
-        return self._texts[self.info.slug]  # type: ignore[no-any-return]
+        own = self._entry(self.info.slug)
+        return Table(own, self.reads.text, (self.info.slug,))
 
     def text(self, key: str) -> str:
         """A label's template: ``[08_attention_scores.labels]``, or one shared by all scenes."""
         labels = self.words.get("labels", {})
         if key in labels:
             return str(labels[key])
-        return str(self._texts["labels"][key])
+        return str(self._entry("labels", key))
+
+    def _entry(self, *keys: str) -> Any:
+        """A text, or a table of them, by its keys; every text is noted as read."""
+        found = texts.entry(self.settings.language, *keys)
+        if not isinstance(found, dict):
+            self.reads.text(keys, found)
+        return found
 
     def label(self, key: str, facts: Facts | None = None, **options: Any) -> Phrase:
         """A label as a phrase: muted and small unless told otherwise."""
@@ -107,7 +114,8 @@ class LectureScene(Scene):
         fonts.register()
         self.camera.background_color = theme.BACKGROUND
         spans = [span(steps) for _, steps in self.beats]
-        self.header = Header(self.words["title"], spans, self.color, self.lit, size=theme.TITLE)
+        title = self._entry(self.info.slug, "title")
+        self.header = Header(title, spans, self.color, self.lit, size=theme.TITLE)
         self._span = spans[0]
 
     @property
@@ -127,7 +135,8 @@ class LectureScene(Scene):
         ``variant`` picks ``name.variant`` among the sentences, for what depends on the weights.
         """
         first, last = self._next_span(name)
-        template = self.words["beats"][f"{name}_{variant}" if variant else name]
+        key = f"{name}_{variant}" if variant else name
+        template = self._entry(self.info.slug, "beats", key)
         facts = facts or {}
         start = self.clock
         said = fill(template, facts)

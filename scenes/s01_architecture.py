@@ -236,7 +236,7 @@ class Architecture(LectureScene):
             Number(run["loss.mean"][()], 4, bold=True, color=theme.TRAINING),
             gap=0.14,
         )
-        loss.shift([theme.RIGHT_EDGE - loss.get_right()[0], -1.72, 0])
+        loss.shift([theme.RIGHT_EDGE - loss.get_right()[0], -1.84, 0])
         with self.beat("training", {"n": self.rows}):
             self.play(*self.recolor(theme.TRAINING), FadeOut(self.out), run_time=0.5)
             self.play(*self.machine.reading(), run_time=1.6)

@@ -156,9 +156,7 @@ class AttentionScores(LectureScene):
         self.score_name = name
         facts = {"d_k": Say(self.d_k, 0)}
         with self.beat("scale", facts):
-            self.play(
-                FadeIn(name), fly(self.sum.result, self.scaled.terms[0]), run_time=0.8
-            )
+            self.play(FadeIn(name), fly(self.sum.result, self.scaled.terms[0]), run_time=0.8)
             self.play(FadeIn(VGroup(*self.scaled.terms[1:])), run_time=theme.FADE)
             self.play(FadeIn(self.scaled.right_side(), shift=0.2 * LEFT), run_time=theme.FADE)
 
@@ -179,10 +177,7 @@ class AttentionScores(LectureScene):
             self.play(FadeIn(table["heads"][1]), run_time=0.3)
             self.play(
                 LaggedStart(
-                    *(
-                        fly(a, b)
-                        for a, b in zip(table["score"], table["exp"], strict=True)
-                    ),
+                    *(fly(a, b) for a, b in zip(table["score"], table["exp"], strict=True)),
                     lag_ratio=0.3,
                 ),
                 run_time=1.2,
@@ -294,13 +289,16 @@ class AttentionScores(LectureScene):
                 f"key_{head + 1}": self.tokens[j],
                 f"weight_{head + 1}": Say(self.weights[head, i, j], 3),
             }
+        same = (facts["query_1"], facts["key_1"]) == (facts["query_2"], facts["key_2"])
+        if same:
+            del facts["query_2"], facts["key_2"]
         names = VGroup(
             *(
                 self.label(f"head_{n}").next_to(grid.cells, DOWN, buff=0.2)
                 for n, grid in ((1, self.heat_1), (2, heat_2))
             )
         )
-        with self.beat("heads", facts):
+        with self.beat("heads", facts, variant="same" if same else ""):
             self.play(FadeOut(self.extras), FadeIn(names[0]), run_time=theme.FADE)
             self.play(FadeIn(heat_2, names[1], shift=0.2 * LEFT), run_time=theme.MOVE)
             self.play(Create(marks[0]), run_time=0.6)

@@ -31,8 +31,24 @@ def load(language: str) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise LectureError(where=str(path), expected="a text file", found="nothing") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LectureError(where=str(path), expected="valid TOML", found=str(error)) from None
+
+
+def entry(language: str, *keys: str) -> Any:
+    """What stands under ``[08_attention_scores.beats] question`` and the like: a text, or a table
+    of them. Raises LectureError, naming the file and the keys, where nothing does."""
+    found: Any = load(language)
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+        if found is None:
+            raise LectureError(
+                where=FOLDER / f"{language}.toml",
+                field=".".join(keys),
+                expected="a text",
+                found="nothing",
+            )
+    return found
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import engine
 from engine.errors import LectureError, from_os_error
+from render.helpers import share_out
 from scenes import registry
 from scenes.registry import SceneInfo
 from scenes.settings import Settings, file_digest
@@ -65,12 +64,7 @@ def run_check(check: Check) -> Outcome:
 
 def run_checks(checks: Sequence[Check], jobs: int) -> Iterator[Outcome]:
     """All checks, in their order, ``jobs`` at a time."""
-    if jobs == 1 or len(checks) == 1:
-        yield from map(run_check, checks)
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(checks)), mp_context=context) as pool:
-        yield from pool.map(run_check, checks)
+    return share_out(run_check, checks, jobs)
 
 
 def random_weight_files(count: int, folder: Path) -> list[Path]:
@@ -96,9 +90,22 @@ def check_number_file(path: Path) -> tuple[int, list[Fault]]:
     cannot be read, or the weights have changed since in a number of the video. (Other changes
     leave it up to date: docs/incremental.md.)
     """
+    record = _read(path)
+    try:
+        return _check_record(path, record)
+    except LectureError as error:
+        if error.where == str(path):
+            raise
+        raise LectureError(where=path, found=str(error)) from error
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise LectureError(
+            where=path, expected="the numbers of a render", found=f"something else ({error!r})"
+        ) from error
+
+
+def _check_record(path: Path, record: dict[str, Any]) -> tuple[int, list[Fault]]:
     from .provenance import Recomputer, check_records
 
-    record = _read(path)
     settings = Settings(
         record["language"],
         Path(record["weights"]["file"]),

@@ -65,16 +65,20 @@ def audit_class(
         beat = scene.beat_now
         return [fault.at(beat, scene.clock) for fault in found]
 
-    def at_beat(scene: LectureScene, frame: np.ndarray | None) -> None:
+    def at_beat(scene: LectureScene, _: np.ndarray | None) -> None:
         found = look(scene)
-        if found and folder is not None and frame is not None:
-            save_boxed(frame, found, folder / f"{scene.info.slug}_{scene.beat_now}.png")
+        if found and folder is not None:
+            save_boxed(
+                scene.renderer.draw(scene),
+                found,
+                folder / f"{scene.info.slug}_{scene.beat_now}.png",
+            )
         faults.extend(found)
 
     def at_quarter(scene: LectureScene) -> None:
         if pictures:
-            items = onscreen.in_drawing_order(scene.mobjects)
-            found = layout.check_moving(items)
+            moving = [animation.mobject for animation in scene.animations or ()]
+            found = layout.check_moving(list(onscreen.items(moving)))
             faults.extend(fault.at(scene.beat_now, scene.clock) for fault in found)
 
     scene = playthrough.play_class(
@@ -82,7 +86,6 @@ def audit_class(
         settings,
         at_beat=at_beat,
         at_quarter=at_quarter if quarters else None,
-        draw=folder is not None,
     )
     if numbers:
         faults += provenance.check_records(scene.record.numbers(), recompute)

@@ -49,10 +49,11 @@ class Code:
             path = _file_of(name)
             assert path is not None
             found[_shown(name, path)] = self._read(path)["digest"]
-            if path.parent.name != "render":
-                for other in sorted(path.parent.iterdir()):
+            if name.startswith("render.") and path.parent.name != "render":
+                for other in sorted(path.parent.rglob("*")):
                     if other.suffix in _COMPILED:
-                        shown = f"{_shown(name, path).rpartition('/')[0]}/{other.name}"
+                        tail = other.relative_to(path.parent).as_posix()
+                        shown = f"{_shown(name, path).rpartition('/')[0]}/{tail}"
                         found[shown] = _digest(other.read_bytes())
         for package, used in names.items():
             path = _file_of(package)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -11,7 +12,9 @@ import pytest
 from PIL import Image
 
 import engine
+from render import sheet
 from render.audit import campaign
+from render.task import Failure
 from scenes import playthrough, registry
 from scenes.settings import Settings
 
@@ -77,6 +80,19 @@ def test_weights_that_changed_in_nothing_shown_are_no_fault(numbers, tmp_path: P
     assert campaign.check_number_file(path) == (len(record["numbers"]), [])
 
 
+@pytest.mark.parametrize("key", ["language", "weights", "source", "numbers"])
+@pytest.mark.parametrize("value", [None, 3, "hier", ["a"], [{"source": {}}]])
+def test_a_record_of_another_kind_is_named(numbers, key: str, value, tmp_path: Path) -> None:
+    path = tmp_path / "08_x.numbers.json"
+    path.write_text(json.dumps({**numbers, key: value}), encoding="utf-8")
+    try:
+        _, faults = campaign.check_number_file(path)
+    except engine.errors.LectureError as error:
+        assert str(error).startswith(str(path))
+    else:
+        assert faults
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"numbers": 3'])
 def test_a_broken_record_is_named(text: str, tmp_path: Path) -> None:
     path = tmp_path / "08_x.numbers.json"
@@ -102,6 +118,8 @@ def test_a_sheet_shows_every_beat(tmp_path: Path) -> None:
         (["sheet", "8", "--weights", "/nowhere.json"], "/nowhere.json"),
         (["sheet", "8", "--lesson", "hard"], "lesson"),
         (["sheet", "8", "--out", "/proc/x"], "/proc/x"),
+        (["sheet", "8", "--out", "README.md"], "README.md: output folder: expected a folder"),
+        (["audit", "8", "--pictures", "README.md"], "README.md: output folder"),
         (["--lesson", "hard"], "lesson"),
         (["--track", "both"], "--track"),
     ],
@@ -111,3 +129,40 @@ def test_mistakes_get_one_line_and_exit_code_2(arguments: list[str], said: str) 
     assert done.returncode == 2
     assert said in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def _order(number: str, folder: Path) -> sheet.SheetOrder:
+    return sheet.SheetOrder(registry.find(number), Settings("en"), "tutorial", folder, 120)
+
+
+def test_a_sheet_that_cannot_be_drawn_does_not_stop_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail_with_3(info, settings, **options):
+        if info.number == 3:
+            raise ValueError("wrong\nhere")
+        return Image.new("RGB", (9, 9))
+
+    monkeypatch.setattr(sheet, "sheet", fail_with_3)
+    bad, good = sheet.write_all([_order("3", tmp_path), _order("4", tmp_path)], 1)
+    assert isinstance(bad, Failure)
+    assert not bad.mistake
+    assert bad.line.startswith("03_tokenization_en: no sheet: ValueError: wrong\\nhere (")
+    assert good == tmp_path / "04_embedding_en.png"
+
+
+def test_a_scene_file_that_is_no_python_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "s08_attention_scores.py").write_text("def x(:\n", encoding="utf-8")
+    monkeypatch.delitem(sys.modules, "scenes.s08_attention_scores", raising=False)
+    monkeypatch.setattr("scenes.__path__", [str(tmp_path)])
+    (done,) = sheet.write_all([_order("8", tmp_path)], 1)
+    assert isinstance(done, Failure)
+    assert f"{tmp_path}/s08_attention_scores.py:1: expected valid Python" in done.line
+    (tmp_path / "s08_attention_scores.py").write_text("pass\n", encoding="utf-8")
+    importlib.invalidate_caches()
+    (done,) = sheet.write_all([_order("8", tmp_path)], 1)
+    monkeypatch.delitem(sys.modules, "scenes.s08_attention_scores", raising=False)
+    assert isinstance(done, Failure)
+    assert "expected a class AttentionScores" in done.line

@@ -42,14 +42,15 @@ def attention_scores(pass_of: PassOf) -> Words:
     weights = trace["encoder.0.self_attn.weights"]
     tokens = trace.source_tokens
     pair = {"query": tokens[0], "key": tokens[largest(weights[0][0])]}
+    pairs = [largest_pair(weights[head]) for head in (0, 1)]
+    same = pairs[0] == pairs[1]
     heads = {}
-    for head in (0, 1):
-        i, j = largest_pair(weights[head])
-        heads |= {f"query_{head + 1}": tokens[i], f"key_{head + 1}": tokens[j]}
+    for number, (i, j) in enumerate(pairs[:1] if same else pairs, 1):
+        heads |= {f"query_{number}": tokens[i], f"key_{number}": tokens[j]}
     return {
         "dot": (pair, ""),
         "softmax": (pair, ""),
-        "heads": (heads, ""),
+        "heads": (heads, "same" if same else ""),
         "takeaway": (pair, ""),
     }
 

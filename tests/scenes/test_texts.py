@@ -4,6 +4,7 @@ import ast
 
 import pytest
 
+from engine.errors import LectureError
 from scenes import fonts, registry, texts, theme
 
 SCENES = registry.available()
@@ -82,3 +83,19 @@ def test_reading_time_follows_the_language():
     assert texts.reading_time("四个字读完" * 4, "zh") == 4.0
     assert texts.reading_time("a" * 60, "en") == 4.0
     assert texts.reading_time("短", "zh") == 1.5
+
+
+def test_a_missing_text_is_named_with_its_file():
+    with pytest.raises(
+        LectureError, match=r"en\.toml: 08_attention_scores\.beats\.dot_x: expected"
+    ):
+        texts.entry("en", "08_attention_scores", "beats", "dot_x")
+    with pytest.raises(LectureError, match=r"zh\.toml: 99_x\.title: expected a text"):
+        texts.entry("zh", "99_x", "title")
+
+
+def test_a_text_file_that_is_not_utf8_is_named(monkeypatch, tmp_path):
+    (tmp_path / "en.toml").write_bytes(b'a = "\xff"')
+    monkeypatch.setattr(texts, "FOLDER", tmp_path)
+    with pytest.raises(LectureError, match=r"en\.toml: expected valid TOML"):
+        texts.load.__wrapped__("en")
