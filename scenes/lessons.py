@@ -23,6 +23,8 @@ DEFAULT = "tutorial"
 #: What the scenes' sentences and diagrams speak of.
 HEADS = LAYERS = 2
 SHORTEST_TARGET = 3
+SMALLEST_VECTOR = 4
+LARGEST_NUMBER = 1000
 _KEYS = {"weights", "inference_weights", "source", "target"}
 
 
@@ -95,6 +97,20 @@ def _check_model(file: Path, weights: engine.Weights) -> None:
         if found != wanted:
             expected = f"{wanted}, which the scenes tell of"
             raise LectureError(where=file, field=field, expected=expected, found=str(found))
+    if config.d_model < SMALLEST_VECTOR:
+        expected = f"{SMALLEST_VECTOR} or more, which the scenes tell of"
+        raise LectureError(
+            where=file, field="config.d_model", expected=expected, found=str(config.d_model)
+        )
+    for name, matrix in weights.matrices.items():
+        largest = float(abs(matrix).max())
+        if largest > LARGEST_NUMBER:
+            expected = (
+                f"numbers from -{LARGEST_NUMBER} to {LARGEST_NUMBER}, as the scenes show them"
+            )
+            raise LectureError(
+                where=file, field=name, expected=expected, found=f"one of {largest:g}"
+            )
     for (field, layers), last in zip(parts, ("ffn", "cross_attn"), strict=True):
         for index, layer in enumerate(layers):
             needed = {"self_attn", "ffn"} | ({last} if index == LAYERS - 1 else set())

@@ -153,7 +153,9 @@ class InferenceStep2(InferenceStep):
         return grid
 
     def choose(self) -> None:
-        self.tell_choice("choice", [FadeOut(self.old)], self.last)
+        kept = VGroup(*(self.last[i] for i in self.shown))
+        left_out = [number for number in self.last if number not in kept.submobjects]
+        self.tell_choice("choice", [FadeOut(self.old, *left_out)], kept)
 
     def same_view(self) -> None:
         upper = self.view("their_row", self.training["decoder.mask"], theme.TRAINING, 1.55)

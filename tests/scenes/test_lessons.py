@@ -112,3 +112,12 @@ def test_a_model_that_the_scenes_do_not_tell_of_is_refused(tmp_path, change, sai
     with pytest.raises(LectureError, match=said) as caught:
         lessons.settings("tutorial", "zh", path)
     assert str(caught.value).startswith(str(path))
+
+
+def test_numbers_too_large_to_be_shown_are_refused(tmp_path):
+    tutorial = engine.load_weights(engine.TUTORIAL)
+    table = tutorial.matrices["embedding.weight"] * 1e6
+    path = tmp_path / "own.json"
+    engine.save_weights(tutorial.with_matrices({"embedding.weight": table}), path)
+    with pytest.raises(LectureError, match=r"own\.json: embedding\.weight: expected numbers from"):
+        lessons.settings("tutorial", "zh", path)

@@ -1,11 +1,13 @@
 """Every scene builds and plays through, in both languages, with any weights."""
 
+import dataclasses
 import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import engine
@@ -152,3 +154,17 @@ def test_a_picture_that_changed_is_noticed(tmp_path, monkeypatch):
     assert "a block differs" in pictures.difference("s", pictures.strip(moved))
     assert (tmp_path / "differences" / "s.png").exists()
     assert "other beats" in pictures.difference("s", pictures.strip(frames[:3]))
+
+
+@pytest.mark.parametrize("name", ["inference_step_1", "inference_step_2", "inference_step_3"])
+def test_a_longer_vocabulary_plays(name, tmp_path):
+    tutorial = engine.load_weights(engine.TUTORIAL)
+    matrices = dict(tutorial.matrices)
+    for table in ("embedding.weight", "output_projection.weight"):
+        matrices[table] = np.vstack([matrices[table], matrices[table][:2] / 2])
+    path = tmp_path / "ten.json"
+    words = (*tutorial.vocabulary, "really", "now")
+    config = dataclasses.replace(tutorial.config, vocabulary_size=len(words))
+    engine.save_weights(engine.Weights(config, words, matrices), path)
+    scene = playthrough.play(registry.find(name), Settings("en", path))
+    assert scene.timeline[-1].name == "takeaway"
