@@ -58,6 +58,11 @@ class Language(StrEnum):
     en = "en"
 
 
+class RendererName(StrEnum):
+    fast = "fast"
+    plain = "plain"
+
+
 class Track(StrEnum):
     full = "full"
     training = "training"
@@ -125,6 +130,10 @@ def render(
         bool,
         typer.Option("--explain", help="Render nothing; say what would be rendered, and why."),
     ] = False,
+    renderer: Annotated[
+        RendererName,
+        typer.Option(help="fast draws only what changes; plain is Manim's own, for comparison."),
+    ] = RendererName.fast,
 ) -> None:
     """Render the Transformer lecture: an MP4 per scene, and all of them as lecture.mp4
     (lecture_training.mp4 and lecture_inference.mp4 for those tracks).
@@ -149,6 +158,7 @@ def render(
         out=(out or default_folder(settings, quality.value, lesson, weights)).absolute(),
         jobs=jobs or usable_cores(),
         force=force,
+        renderer=renderer.value,
     )
     if explain:
         from render.incremental.explain import lines

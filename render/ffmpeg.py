@@ -132,19 +132,23 @@ class Process:
         self._popen.wait()
 
 
-def encode_frames(binary: str, target: Path, quality: Quality, threads: int) -> Process:
-    """Start one ffmpeg that turns raw RGBA frames on its stdin into ``target`` (H.264, no sound).
+def encode_frames(
+    binary: str, target: Path, quality: Quality, threads: int, *, converted: bool = False
+) -> Process:
+    """Start one ffmpeg that turns raw frames on its stdin into ``target`` (H.264, no sound).
 
-    The alpha byte is ignored. Closed GOP of two seconds at most; every tag says BT.709.
+    Frames are RGBA, the alpha byte is ignored; or, if ``converted``, BT.709 4:2:0 planes already.
+    Closed GOP of two seconds at most; every tag says BT.709.
     """
-    raw = ffmpeg.input(
+    picture = ffmpeg.input(
         "pipe:",
         format="rawvideo",
-        pix_fmt="rgb0",
+        pix_fmt="yuv420p" if converted else "rgb0",
         s=f"{quality.width}x{quality.height}",
         framerate=quality.fps,
     )
-    picture = raw.filter("scale", **_TO_BT709).filter("format", "yuv420p")
+    if not converted:
+        picture = picture.filter("scale", **_TO_BT709).filter("format", "yuv420p")
     picture = picture.filter("setparams", range="tv", **_TAGS)
     settings: dict[str, Any] = {
         "format": "mp4",

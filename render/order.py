@@ -26,6 +26,7 @@ class Order:
     out: Path
     jobs: int
     force: bool = False
+    renderer: str = "fast"
 
     @property
     def language(self) -> str:

@@ -97,6 +97,7 @@ class Session:
             folder=str(self._space.task_folder(scene.slug)),
             ffmpeg=self.binary,
             threads=max(1, order.jobs // scenes),
+            renderer=order.renderer,
         )
         folders = [order.out, *sorted(order.out.parent.glob("*/"))]
         name = order.video_name(scene)

@@ -30,6 +30,7 @@ class Task:
     folder: str  # private, removed after the run
     ffmpeg: str
     threads: int
+    renderer: str = "fast"  # or "plain"
 
     @property
     def quality(self) -> Quality:

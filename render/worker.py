@@ -50,13 +50,15 @@ def run(task: Task, report: Any) -> Result:
     """Draw, encode, add sound, check. Leaves the video at ``task.video``."""
     from render.check import check_video
     from render.expected import Expected
+    from render.fast import choose
 
     began = time.monotonic()
     notes = Notes(task.module, Path(task.code_kept))
     silent = Path(task.folder) / "pictures.mp4"
-    encoder = FrameEncoder(task.ffmpeg, silent, task.quality, task.threads)
+    renderer, helper = choose(task.renderer)
+    encoder = FrameEncoder(task.ffmpeg, silent, task.quality, task.threads, helper)
     try:
-        scene = draw(task, encoder, report)
+        scene = draw(task, renderer, encoder, report)
     except BaseException:
         encoder.abort()
         raise
@@ -79,10 +81,9 @@ def run(task: Task, report: Any) -> Result:
     return Result(encoder.frames, time.monotonic() - began, _peak_memory(), _beats(scene))
 
 
-def draw(task: Task, encoder: FrameEncoder, report: Any) -> Any:
+def draw(task: Task, renderer: Any, encoder: FrameEncoder, report: Any) -> Any:
     """Play the scene into the encoder; returns the scene."""
     from manim import config
-    from manim.renderer.cairo_renderer import CairoRenderer
 
     from render.writer import StreamWriter
     from scenes.settings import Settings
@@ -98,7 +99,7 @@ def draw(task: Task, encoder: FrameEncoder, report: Any) -> Any:
         track=task.track,
     )
     writer = functools.partial(StreamWriter, encoder=encoder, report=report)
-    scene = kind(settings=settings, renderer=CairoRenderer(file_writer_class=writer))
+    scene = kind(settings=settings, renderer=renderer(file_writer_class=writer))
     scene.render()
     return scene
 

@@ -21,6 +21,8 @@ _REPORT_EVERY = 10  # frames
 class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped for us
     """Sends frames to ``encoder`` and tells ``report`` how many there are so far."""
 
+    takes_changes = True  # see render.fast.renderer
+
     def __init__(self, settings: Any, encoder: FrameEncoder, report: Callable[[int], None]) -> None:
         super().__init__(settings)
         self._encoder = encoder
@@ -35,11 +37,14 @@ class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped f
     def close_partial_movie_stream(self) -> None:
         self._in_play = False
 
-    def write_frame(self, pixels: Any, *, repeat: int = 1) -> None:
-        """Take one RGBA frame, shown ``repeat`` times."""
+    def write_frame(self, pixels: Any, *, repeat: int = 1, changed: Any = None) -> None:
+        """Take one RGBA frame, shown ``repeat`` times; ``changed``: see the encoder."""
         if not self._in_play or repeat < 1:
             return
-        self._encoder.write(pixels, repeat)
+        if changed is None:
+            self._encoder.write(pixels, repeat)
+        else:
+            self._encoder.write(pixels, repeat, changed)
         if self._encoder.frames >= self._reported + _REPORT_EVERY:
             self._tell()
 
