@@ -71,7 +71,9 @@ def classify(kind: type) -> int:
     """In which respects objects of this class are as Manim's own classes, as flags."""
     if not issubclass(kind, Mobject) or issubclass(kind, enum.Enum):
         return 0
-    if kind.__setattr__ is not object.__setattr__ or any(hasattr(kind, name) for name in _DATA):
+    if kind.__setattr__ is not object.__setattr__ or any(
+        hasattr(getattr(kind, name, None), "__set__") for name in _DATA
+    ):
         return 0
     flags = _COPY if _same(kind, Mobject, "__deepcopy__") and _same(kind, object, "__new__") else 0
     flags |= _FAMILY if _same(kind, Mobject, *_FAMILY_METHODS) else 0
