@@ -31,6 +31,8 @@ _TO_BT709 = {
     "out_color_matrix": "bt709",
     "flags": "accurate_rnd+full_chroma_int+bicubic",
 }
+#: glibc must not give the memory of each frame back to the system: a seventh of ffmpeg's time
+_KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "100000000", "MALLOC_TRIM_THRESHOLD_": "200000000"}
 _TAGS = {"color_primaries": "bt709", "color_trc": "bt709", "colorspace": "bt709"}
 
 
@@ -95,6 +97,7 @@ class Process:
         self._popen = subprocess.Popen(
             arguments,
             cwd=folder,
+            env={**_KEEP_MEMORY, **os.environ} if takes_frames else None,
             stdin=subprocess.PIPE if takes_frames else subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -158,7 +161,8 @@ def encode_frames(
         "profile:v": "high",
         "pix_fmt": "yuv420p",
         "g": quality.keyframe_interval,
-        "x264-params": "open-gop=0",
+        # what ultrafast leaves out and costs next to nothing here: a quarter of the size
+        "x264-params": "open-gop=0:8x8dct=1:cabac=1:partitions=i8x8,i4x4",
         "bf": quality.b_frames,
         "threads": threads,
         "color_range": "tv",

@@ -89,10 +89,8 @@ def _interpolate_mobject(helper: Any, original: Any) -> Any:
         parts = (self.mobject, self.starting_mobject, self.target_copy)
         families = [part.family_members_with_points() for part in parts]
         count = len(families[0])
-        alone = self.lag_ratio == 0  # then all have the same alpha
-        alphas = [
-            self.get_sub_alpha(alpha, index, count) for index in range(min(count, 1) if alone else count)
-        ]
+        apart = count if self.lag_ratio else min(count, 1)  # else all have the same alpha
+        alphas = [self.get_sub_alpha(alpha, index, count) for index in range(apart)]
         try:
             helper.interpolate(*families, alphas)
         except LookupError:
@@ -104,7 +102,7 @@ def _interpolate_mobject(helper: Any, original: Any) -> Any:
 _PLAIN: dict[type, bool] = {}
 
 
-def _is_plain_transform(kind: type) -> bool:
+def _is_plain_transform(kind: Any) -> bool:
     if kind not in _PLAIN:
         _PLAIN[kind] = (
             issubclass(kind, Transform)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import enum
+import sys
 import types
 from functools import cache
 from typing import Any
 
-import cairo
+import cairo  # noqa: F401 - the helper draws with the library that this loads
 import manim.camera.camera as manim_camera
 import numpy as np
 from manim import ManimColor, Mobject, PMobject, VMobject
@@ -57,7 +58,7 @@ def load() -> Any:
     """The module ``lecture_native``, ready for use. Raises build.NotBuilt."""
     module = build.load()
     module.setup(
-        str(cairo._cairo.__file__),
+        sys.modules["cairo._cairo"].__file__,
         classify,
         {key: int(value) for key, value in manim_camera.LINE_JOIN_MAP.items()},
         {key: int(value) for key, value in manim_camera.CAP_STYLE_MAP.items()},

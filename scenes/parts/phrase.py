@@ -23,7 +23,7 @@ from manim import (
     Text,
     VGroup,
     VMobject,
-    tempconfig,
+    config,
 )
 
 from engine.errors import LectureError
@@ -49,7 +49,9 @@ def _layout(text: str, weight: str) -> tuple[tuple[VMobject, ...], float]:
         raise LectureError(
             where=theme.FONT, field=repr(text), expected="a glyph for each", found=repr(lost)
         )
-    with tempconfig({"pixel_width": _NEVER_WRAPS}):
+    width = config.pixel_width
+    config.pixel_width = _NEVER_WRAPS  # tempconfig sets every option anew, which takes 20 ms
+    try:
         made = Text(
             _PROBE + text,
             font=theme.FONT,
@@ -58,6 +60,8 @@ def _layout(text: str, weight: str) -> tuple[tuple[VMobject, ...], float]:
             disable_ligatures=True,
             warn_missing_font=False,
         )
+    finally:
+        config.pixel_width = width
     probe, *glyphs = made.submobjects
     plain = tuple(_plain(glyph, char) for glyph, char in zip(glyphs, text, strict=True))
     return plain, float(probe.get_bottom()[1])
