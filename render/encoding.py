@@ -40,6 +40,7 @@ class FrameEncoder:
         self, binary: str, target: Path, quality: Quality, threads: int, helper: Any = None
     ) -> None:
         self.frames = 0
+        self.memory = 0  # peak bytes of ffmpeg, known at the end
         self._target = target
         self._size = quality.frame_bytes
         self._helper = helper
@@ -108,5 +109,6 @@ class FrameEncoder:
                     pipe.write(data)
             except (OSError, ValueError):
                 self._broken.set()
+        self.memory = self._process.memory
         with contextlib.suppress(OSError):
             pipe.close()

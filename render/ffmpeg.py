@@ -7,6 +7,7 @@ never block on a full pipe, and its last words are kept for the error message.
 from __future__ import annotations
 
 import collections
+import contextlib
 import os
 import shutil
 import subprocess
@@ -129,6 +130,17 @@ class Process:
                 expected="an encoded video",
                 found="no space left on the disk" if full else "; ".join(said[-3:]),
             )
+
+    @property
+    def memory(self) -> int:
+        """Peak bytes so far; 0 where the system does not tell. (What a parent is told of a child
+        that has ended includes the parent's own memory at the time of its start.)"""
+        with contextlib.suppress(OSError, ValueError, StopIteration):
+            status = Path(f"/proc/{self._popen.pid}/status").read_text("ascii", "replace")
+            return 1024 * next(
+                int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")
+            )
+        return 0
 
     def kill(self) -> None:
         self._popen.kill()

@@ -78,7 +78,7 @@ def run(task: Task, report: Any) -> Result:
     check_video(task.video, expected, shown_as=task.slug)
     _check_clock(task, scene, encoder.frames)
     _write_numbers(task, scene)
-    return Result(encoder.frames, time.monotonic() - began, _peak_memory(), _beats(scene))
+    return Result(encoder.frames, time.monotonic() - began, _peak_memory(encoder), _beats(scene))
 
 
 def draw(task: Task, renderer: Any, encoder: FrameEncoder, report: Any) -> Any:
@@ -156,11 +156,12 @@ def _beats(scene: Any) -> list[dict[str, Any]]:
     return [{key: getattr(beat, key) for key in fields} for beat in scene.timeline]
 
 
-def _peak_memory() -> int:
-    """Bytes: this process's peak plus the largest of its encoders."""
+def _peak_memory(encoder: FrameEncoder) -> int:
+    """Bytes: this process's peak plus its encoder's."""
     unit = 1 if sys.platform == "darwin" else 1024
-    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return sum(resource.getrusage(one).ru_maxrss for one in who) * unit
+    of_children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
+    mine = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return mine + (encoder.memory or of_children)
 
 
 def _send(descriptor: int, message: Message) -> None:
