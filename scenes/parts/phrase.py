@@ -31,6 +31,7 @@ from engine.errors import LectureError
 from .. import fonts, texts, theme
 from ..rounding import shown
 from ..values import Scalar, constant
+from . import outlines
 
 _BASE_SIZE = 100
 _PROBE = "x"
@@ -43,6 +44,16 @@ MIDLINE = 0.3665
 @cache
 def _layout(text: str, weight: str) -> tuple[tuple[VMobject, ...], float]:
     """One glyph per character of ``text`` (spaces are empty) at size 100, and their baseline."""
+    key = (text, weight, theme.FONT, str(_BASE_SIZE))
+    kept = outlines.load(*key)
+    if kept is None:
+        kept = _set(text, weight)
+        outlines.save(*kept, *key)
+    return tuple(map(_plain, kept[0])), kept[1]
+
+
+def _set(text: str, weight: str) -> tuple[list[np.ndarray], float]:
+    """Points of the glyphs, and the baseline, from Pango."""
     fonts.register()
     lost = fonts.missing(text)
     if lost:
@@ -63,15 +74,18 @@ def _layout(text: str, weight: str) -> tuple[tuple[VMobject, ...], float]:
     finally:
         config.pixel_width = width
     probe, *glyphs = made.submobjects
-    plain = tuple(_plain(glyph, char) for glyph, char in zip(glyphs, text, strict=True))
-    return plain, float(probe.get_bottom()[1])
+    points = [
+        np.zeros((0, 3)) if char.isspace() else glyph.points
+        for glyph, char in zip(glyphs, text, strict=True)
+    ]
+    return points, float(probe.get_bottom()[1])
 
 
-def _plain(glyph: VMobject, char: str) -> VMobject:
+def _plain(points: np.ndarray) -> VMobject:
     """The outline alone, as the cheapest kind of mobject to copy."""
     outline = VMobject(stroke_width=0, fill_opacity=1)
-    if not char.isspace():
-        outline.set_points(glyph.points)
+    if len(points):
+        outline.set_points(points)
     return outline
 
 

@@ -61,7 +61,9 @@ def digest(thing: object) -> str:
     return hashlib.sha256(inspect.getsource(thing).encode()).hexdigest()[:12]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("thing", "known"), DEPENDS_ON, ids=lambda value: str(value)[:60])
+@pytest.mark.parametrize(
+    ("thing", "known"), DEPENDS_ON, ids=lambda value: getattr(value, "__qualname__", value)
+)
 def test_manims_method_is_the_one_we_know(thing: object, known: str) -> None:
     assert digest(thing) == known, f"Manim {manim.__version__} changed {thing}: see this file's top"
 
