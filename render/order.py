@@ -56,7 +56,9 @@ class Order:
     def picture(self, scene: SceneInfo) -> dict[str, Any]:
         """What decides about a video besides what the scene reads."""
         track = self.settings.track
-        return picture(scene.slug, self.title(scene), self.language, track, self.quality)
+        return picture(
+            scene.slug, self.title(scene), self.language, track, self.quality, self.renderer
+        )
 
     @property
     def code_kept(self) -> Path:

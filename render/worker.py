@@ -127,7 +127,7 @@ def _manim_settings(task: Task) -> dict[str, Any]:
 
 def _write_made(task: Task, notes: Notes, scene: Any) -> str:
     """Everything that the video depends on; returns the key made of it."""
-    ordered = picture(task.slug, task.title, task.language, task.track, task.quality)
+    ordered = picture(task.slug, task.title, task.language, task.track, task.quality, task.renderer)
     made = notes.finish(scene.reads, ordered, task.ffmpeg)
     task.made.write_text(json.dumps(made), encoding="utf-8")
     return key_of(made)

@@ -17,13 +17,16 @@ from render.quality import AUDIO_RATE, Quality
 FORM = 1
 
 
-def picture(slug: str, title: str, language: str, track: str, quality: Quality) -> dict[str, Any]:
+def picture(
+    slug: str, title: str, language: str, track: str, quality: Quality, renderer: str
+) -> dict[str, Any]:
     """What was ordered; the track only counts for its title card."""
     return {
         "slug": slug,
         "title": title,
         "language": language,
         "track": track if slug.startswith("00") else "",
+        "renderer": renderer,
         "quality": {**asdict(quality), "gop": quality.keyframe_interval, "audio": AUDIO_RATE},
     }
 
