@@ -23,6 +23,8 @@ def start_long(tmp_path: Path) -> tuple[subprocess.Popen[str], list[int]]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # a background job of a shell ignores Ctrl-C, and so would its children
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     end = time.monotonic() + 60
     while time.monotonic() < end:
