@@ -40,9 +40,9 @@ class Quality:
 QUALITIES: dict[str, Quality] = {
     quality.name: quality
     for quality in (
-        Quality("draft", 854, 480, 15, "superfast", 20, 0),
-        Quality("standard", 1920, 1080, 30, "superfast", 20, 0),
-        Quality("high", 1920, 1080, 60, "superfast", 20, 0),
+        Quality("draft", 854, 480, 15, "veryfast", 20, 2),
+        Quality("standard", 1920, 1080, 30, "veryfast", 18, 2),
+        Quality("high", 1920, 1080, 60, "veryfast", 18, 2),
         Quality("4k", 3840, 2160, 60, "superfast", 20, 0),
     )
 }
