@@ -193,6 +193,8 @@ class AttentionScores(LectureScene):
     def build_softmax_table(self) -> None:
         i = self.asking
         keys, score, exp = VGroup(), VGroup(), VGroup()
+        widest = max(abs(s.exact) for s in self.scores[i])
+        decimals = 4 if widest < 1000 else 1  # else the number reaches its word
         for j, token in enumerate(self.tokens):
             y = 1.45 - 0.72 * j
             keys.add(
@@ -200,7 +202,7 @@ class AttentionScores(LectureScene):
             )
             top = j == self.best
             ink = theme.WEIGHT if top else theme.INK
-            number = Number(self.scores[i, j], 4, signed=True, color=ink, bold=top)
+            number = Number(self.scores[i, j], decimals, signed=True, color=ink, bold=top)
             score.add(number.place([-3.5, y, 0], RIGHT))
             exp.add(Number(self.exp[i, j], 4).place([-0.55, y, 0], RIGHT))
         total = self.exp[i].sum()
