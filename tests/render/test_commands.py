@@ -154,15 +154,17 @@ def test_a_sheet_that_cannot_be_drawn_does_not_stop_the_others(
 def test_a_scene_file_that_is_no_python_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "s08_attention_scores.py").write_text("def x(:\n", encoding="utf-8")
-    monkeypatch.delitem(sys.modules, "scenes.s08_attention_scores", raising=False)
+    module = "scenes.s08_attention_scores"
+    monkeypatch.setitem(sys.modules, module, None)  # so that what is imported here is taken out
     monkeypatch.setattr("scenes.__path__", [str(tmp_path)])
+    monkeypatch.setattr("scenes.s08_attention_scores", None, raising=False)
+    del sys.modules[module]
+    (tmp_path / "s08_attention_scores.py").write_text("def x(:\n", encoding="utf-8")
     (done,) = sheet.write_all([_order("8", tmp_path)], 1)
     assert isinstance(done, Failure)
     assert f"{tmp_path}/s08_attention_scores.py:1: expected valid Python" in done.line
     (tmp_path / "s08_attention_scores.py").write_text("pass\n", encoding="utf-8")
     importlib.invalidate_caches()
     (done,) = sheet.write_all([_order("8", tmp_path)], 1)
-    monkeypatch.delitem(sys.modules, "scenes.s08_attention_scores", raising=False)
     assert isinstance(done, Failure)
     assert "expected a class AttentionScores" in done.line
