@@ -18,12 +18,22 @@ done
 ROOT=$(CDPATH='' cd -- "$(dirname -- "$source_file")" && pwd -P)
 VENV=$ROOT/.venv
 VENV_PYTHON=$VENV/bin/python
+EXTRAS_KEPT=$ROOT/.venv.extras # outlives .venv, so that a new one has the same extras
+
+# The extras that were asked for so far, as pip takes them: cluster,s3
+extras() { if [ -s "$EXTRAS_KEPT" ]; then cat "$EXTRAS_KEPT"; fi; }
+keep_extras() {
+    printf '%s' "${1:+$1
+}" >"$EXTRAS_KEPT.new"
+    mv "$EXTRAS_KEPT.new" "$EXTRAS_KEPT"
+}
 
 # What an environment must have been made from: checked at every start, so it is cheap.
 wanted_state() {
     printf '%s\n' "$ROOT"
     cksum <"$ROOT/pyproject.toml"
     cksum <"$ROOT/constraints.txt"
+    extras
 }
 
 # ready_for NAME: whether .venv holds the packages of the stamp NAME, as now wanted.
@@ -138,27 +148,36 @@ debian_name() {
     "$PYTHON" -c 'import sys; print("python%d.%d-%s" % (*sys.version_info[:2], sys.argv[1]))' "$1"
 }
 
-# pip_install STAMP WHAT: install, then leave the stamp that says so.
+# pip_install STAMP EXTRAS: install, then leave the stamp that says so.
 pip_install() {
     rm -f "$VENV/$1" "$VENV/.whole"
     (cd "$ROOT" && "$VENV_PYTHON" -m pip install -qq --disable-pip-version-check --no-input \
-        -c constraints.txt -e "$2" </dev/null >&2) ||
-        fail "pip could not install the packages; the lines above say why"
+        -c constraints.txt -e ".${2:+[$2]}" </dev/null >&2) || return 1
+    leave_stamp "$1"
+}
+
+leave_stamp() {
     wanted_state >"$VENV/$1.new"
     mv "$VENV/$1.new" "$VENV/$1"
     touch "$VENV/.whole"
 }
 
-# make_ready STAMP WHAT: runs under a lock, since two first runs may come at once. The lock is
-# the kernel's: it goes with the last process that holds it, even one killed.
-make_ready() {
-    need_python
-    need_libraries
+# lock_venv: until unlock_venv no other render.sh touches .venv. The lock is the kernel's: it goes
+# with the last process that holds it, even one killed.
+lock_venv() {
     exec 9>"$ROOT/.venv.lock"
     "$PYTHON" -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX | fcntl.LOCK_NB)' 2>/dev/null || {
         say "another render.sh is making .venv; waiting for it"
         "$PYTHON" -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)'
     }
+}
+unlock_venv() { exec 9>&-; }
+
+# make_ready STAMP [EXTRA]: runs under a lock, since two first runs may come at once.
+make_ready() {
+    need_python
+    need_libraries
+    lock_venv
     if ! ready_for "$1"; then
         # An installation was cut short, or its Python is gone: begin anew. Else update.
         if [ ! -f "$VENV/.whole" ] || ! is_new_enough "$VENV_PYTHON"; then
@@ -168,15 +187,67 @@ make_ready() {
         else
             say "bringing .venv up to date"
         fi
-        pip_install "$1" "$2"
+        local all
+        all=$(extras)
+        if [ -n "${2:-}" ]; then all=$2${all:+,$all}; fi
+        pip_install "$1" "$all" ||
+            fail "pip could not install the packages; the lines above say why"
     fi
-    exec 9>&-
+    unlock_venv
 }
 
-if [ "${1:-}" = test ]; then
-    ready_for .ready-dev || make_ready .ready-dev '.[dev]'
-else
-    ready_for .ready || ready_for .ready-dev || make_ready .ready .
-fi
+# The extras of pyproject.toml, with blanks between.
+known_extras() {
+    "$PYTHON" -c 'import sys, tomllib
+print(*sorted(tomllib.load(open(sys.argv[1], "rb"))["project"]["optional-dependencies"]))' \
+        "$ROOT/pyproject.toml"
+}
+
+# install EXTRA...: packages that only some need, into .venv, now and whenever it is made anew.
+install() {
+    need_python
+    local known name all before
+    known=$(known_extras) || fail "pyproject.toml cannot be read"
+    if [ $# = 0 ]; then fail "install: name one or more of: $known"; fi
+    for name in "$@"; do
+        case " $known " in
+            *" $name "*) ;;
+            *) fail "install: expected one or more of: $known; found: $name" ;;
+        esac
+    done
+    ready_for .ready || make_ready .ready
+    lock_venv
+    all=$(extras)
+    for name in "$@"; do
+        case ",$all," in
+            *",$name,"*) ;;
+            *) all=${all:+$all,}$name ;;
+        esac
+    done
+    if [ "$all" = "$(extras)" ]; then
+        say "installed already: $*"
+        return
+    fi
+    say "installing $*"
+    before=$(extras)
+    keep_extras "$all"
+    pip_install .ready "$all" || {
+        # pip changes nothing before it has everything, so what there was still works.
+        keep_extras "$before"
+        leave_stamp .ready
+        fail "pip could not install: $*; the lines above say why. All else works as before"
+    }
+    say "installed: $*"
+}
+
+case ${1:-} in
+    install)
+        shift
+        install "$@"
+        exit
+        ;;
+    test) ready_for .ready-dev || make_ready .ready-dev dev ;;
+    *) ready_for .ready || ready_for .ready-dev || make_ready .ready ;;
+esac
 # -P: files of the current folder cannot take the place of modules.
 exec "$VENV_PYTHON" -P -m render "$@"

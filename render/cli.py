@@ -26,7 +26,8 @@ _STOPPED = "stopped; finished videos are as they were"
 
 _OPTIONS = {"add_completion": False, "rich_markup_mode": "rich"}
 _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws contact sheets,
-[bold]audit[/] checks every number and every picture, [bold]test[/] runs the tests.
+[bold]audit[/] checks every number and every picture, [bold]test[/] runs the tests,
+[bold]install[/] adds packages that only some need.
 
 [bold]Examples[/]
 ./render.sh --quality draft            a quick look at everything

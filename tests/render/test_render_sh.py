@@ -104,6 +104,61 @@ def test_two_first_runs_install_once(house: House) -> None:
     assert len(house.called(" pip ")) == 1
 
 
+class TestExtras:
+    def test_they_are_installed_and_come_back_with_every_new_environment(
+        self, house: House
+    ) -> None:
+        house.run()
+        first = house.run("install", "cluster")
+        assert (first.returncode, first.stdout) == (0, ""), first.stderr
+        assert [line.rpartition(" ")[2] for line in house.called(" pip ")] == [".[cluster]"]
+        assert house.run("8").stderr == ""
+        again = house.run("install", "cluster")
+        assert (again.returncode, house.called(" pip ")) == (0, [])
+        assert "already" in again.stderr
+        shutil.rmtree(house.project / ".venv")
+        house.run("8")
+        assert house.called(" pip ")[0].endswith("-c constraints.txt -e .[cluster]")
+        house.run("test")
+        assert house.called(" pip ")[0].endswith("-e .[dev,cluster]")
+        assert house.run("8").stderr == ""
+
+    def test_more_are_added_to_those_there_are(self, house: House) -> None:
+        house.run("install", "cluster")
+        assert house.run("install", "dev", "cluster").returncode == 0
+        assert house.called(" pip ")[-1].endswith("-e .[cluster,dev]")
+
+    @pytest.mark.parametrize("names", [[], ["clutser"], ["cluster", "no such"], ["*"]])
+    def test_an_unknown_one_is_told_in_one_line(self, names: list[str], house: House) -> None:
+        result = house.run("install", *names)
+        assert result.returncode == 2
+        (line,) = result.stderr.splitlines()
+        assert "cluster" in line
+        assert house.called(" pip ") == []
+        assert not (house.project / ".venv.extras").exists()
+
+    def test_one_that_cannot_be_had_leaves_all_as_it_was(self, house: House) -> None:
+        house.run("8")
+        failed = house.run("install", "cluster", PIP_EXIT="1")
+        assert failed.returncode == 2
+        assert "as before" in failed.stderr
+        after = house.run("8")
+        assert (after.stderr, house.called(" pip ")) == ("", [])
+
+    def test_two_at_once_are_both_installed(self, house: House) -> None:
+        house.run()
+        house.calls.write_text("")
+        runs = [house.start("install", name, PIP_SLEEP="0.3") for name in ("cluster", "dev")]
+        for run in runs:
+            run.communicate(timeout=60)
+            assert run.returncode == 0
+        assert sorted((house.project / ".venv.extras").read_text().strip().split(",")) == [
+            "cluster",
+            "dev",
+        ]
+        assert house.run("8").stderr == ""
+
+
 class TestSystemPackages:
     def test_only_what_is_missing_is_installed(self, house: House) -> None:
         house.without("cc")
