@@ -185,20 +185,33 @@ def encode_frames(
 
 
 def mux(
-    binary: str, listing: Path, metadata: Path, target: Path, *, samples: int, language: str
+    binary: str,
+    listing: Path,
+    metadata: Path,
+    target: Path,
+    *,
+    samples: int,
+    language: str,
+    sound: Path | None = None,
 ) -> None:
-    """Copy the videos of a concat ``listing`` into ``target``, add silence and the ``metadata``.
+    """Copy the videos of a concat ``listing`` into ``target``, add sound and the ``metadata``.
 
-    All three files are in one folder, beside the videos listed, under plain names.
-    ``samples``: length of the sound at 48 kHz. ``metadata``: an FFMETADATA file. The encoder's
-    delay (1024 samples) is taken off the front, so that no edit list is needed.
+    All files are in one folder, beside the videos listed, under plain names.
+    ``samples``: length of the sound at 48 kHz. ``sound``: a WAV file of that length, one channel;
+    without it there is silence. ``metadata``: an FFMETADATA file. The encoder's delay (1024
+    samples) is taken off the front, so that no edit list is needed.
     """
     video = ffmpeg.input(_name(listing), format="concat", safe=0)
-    silence = ffmpeg.input(
-        f"anullsrc=r={AUDIO_RATE}:cl=stereo,atrim=end_sample={max(samples - 1024, 1)},"
-        "asetpts=PTS+1024",
-        format="lavfi",
-    )
+    if sound is None:
+        audio = ffmpeg.input(
+            f"anullsrc=r={AUDIO_RATE}:cl=stereo,atrim=end_sample={max(samples - 1024, 1)},"
+            "asetpts=PTS+1024",
+            format="lavfi",
+        )["a"]
+    else:
+        ears = ffmpeg.input(_name(sound))["a"].asplit()
+        audio = ffmpeg.filter([ears[0], ears[1]], "join", inputs=2, channel_layout="stereo")
+        audio = audio.filter("atrim", start_sample=min(1024, samples - 1), end_sample=samples)
     notes = ffmpeg.input(_name(metadata), format="ffmetadata")
     settings = {
         "format": "mp4",
@@ -214,7 +227,7 @@ def mux(
         "movflags": "+faststart+negative_cts_offsets",
     }
     # "v?" maps nothing: it only keeps the metadata file among the inputs.
-    graph = ffmpeg.output(video["v"], silence["a"], notes["v?"], _name(target), **settings)
+    graph = ffmpeg.output(video["v"], audio, notes["v?"], _name(target), **settings)
     Process(_command(binary, graph), target.parent).finish(target)
 
 

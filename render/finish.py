@@ -29,11 +29,13 @@ def assemble(
     origin: Origin,
     quality: Quality,
     with_chapters: bool,
+    sound: Path | None = None,
 ) -> tuple[Chapter, ...]:
-    """Write ``target`` from the pictures of ``parts``, copied, with one silent sound track.
+    """Write ``target`` from the pictures of ``parts``, copied, with one sound track.
 
-    The sound is made anew over the whole length, so it cannot drift from the pictures where parts
-    meet. Works in the folder of ``target``, which must be private. Returns the chapters.
+    The track is ``sound``, a WAV file beside ``target`` of exactly the pictures' length, or
+    silence. It is encoded anew over the whole length, so it cannot drift from the pictures where
+    parts meet. Works in the folder of ``target``, which must be private. Returns the chapters.
     """
     folder = target.parent
     chapters = chapters_of(parts) if with_chapters else ()
@@ -49,6 +51,7 @@ def assemble(
         target,
         samples=frames * quality.samples_per_frame,
         language=LANGUAGE_CODES[origin.language],
+        sound=sound,
     )
     return chapters
 

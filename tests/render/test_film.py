@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import wave
 from itertools import pairwise
 from pathlib import Path
 
 import av
+import numpy as np
 import pytest
 
 from render import ffmpeg, film
@@ -16,7 +18,7 @@ from render.finish import Part, assemble
 from render.metadata import LECTURE_TITLES, Chapter, Origin, escape, write_metadata
 from render.workspace import Workspace
 
-from .conftest import DRAFT, ORIGIN, finished
+from .conftest import DRAFT, ORIGIN, encode, finished
 
 ODD_TITLES = [
     "a=b;c#d\\e",
@@ -134,3 +136,28 @@ def test_parts_are_never_encoded_again(binary: str, tmp_path: Path) -> None:
             return [bytes(p) for p in container.demux(video=0) if p.pts is not None]
 
     assert pictures(film_path) == pictures(one) + pictures(two)
+
+
+def test_sound_of_a_file_stands_where_it_should(binary: str, tmp_path: Path) -> None:
+    """Bursts at frames 4 and 20 of a track are heard there, in both ears, at the same level."""
+    frames, burst = 31, 0.3 * np.sin(2 * np.pi * 1000 * np.arange(2400) / 48000)
+    track = np.zeros(frames * 3200)
+    for frame in (4, 20):
+        track[frame * 3200 : frame * 3200 + burst.size] = burst
+    with wave.open(str(tmp_path / "sound.wav"), "wb") as file:
+        file.setparams((1, 2, 48000, 0, "NONE", ""))
+        file.writeframes((track * 32767).astype("<i2").tobytes())
+    part = Part(encode(binary, tmp_path / "pictures.mp4", frames), frames, "t")
+    video, sound = tmp_path / "video.mp4", tmp_path / "sound.wav"
+    options = {"title": "t", "origin": ORIGIN, "quality": DRAFT, "with_chapters": False}
+    assemble(binary, [part], video, sound=sound, **options)
+    check_video(video, Expected(DRAFT, frames, "t", ORIGIN))
+    with av.open(str(video)) as container:
+        heard = np.concatenate([f.to_ndarray() for f in container.decode(audio=0)], axis=1)
+        assert container.streams.audio[0].duration == frames * 3200
+    for ear in heard:
+        match = np.correlate(ear[: track.size], burst, "valid")
+        for frame in (4, 20):
+            near = match[frame * 3200 - 1500 : frame * 3200 + 1500]
+            assert abs(int(near.argmax()) - 1500) <= 2
+            assert near.max() == pytest.approx(burst @ burst, rel=0.05)
