@@ -72,7 +72,8 @@ class Task:
 class Result:
     """What a worker reports of a finished scene.
 
-    ``beats``: name, step, last_step, start, end (seconds of the scene's clock) and text.
+    ``beats``: name, step, last_step, start, end (seconds of the scene's clock), text; and what
+    the text was made of, in whichever language: variant, and facts as shown.
     ``memory``: peak bytes of drawing and encoding together. ``seconds``: wall time it took.
     """
 

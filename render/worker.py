@@ -152,8 +152,14 @@ def _check_clock(task: Task, scene: Any, frames: int) -> None:
 
 
 def _beats(scene: Any) -> list[dict[str, Any]]:
-    fields = ("name", "step", "last_step", "start", "end", "text")
-    return [{key: getattr(beat, key) for key in fields} for beat in scene.timeline]
+    fields = ("name", "step", "last_step", "start", "end", "text", "variant")
+    return [
+        {
+            **{key: getattr(beat, key) for key in fields},
+            "facts": {name: str(fact) for name, fact in beat.facts.items()},
+        }
+        for beat in scene.timeline
+    ]
 
 
 def _peak_memory(encoder: FrameEncoder) -> int:

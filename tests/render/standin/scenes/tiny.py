@@ -24,6 +24,8 @@ class Beat:
     start: float
     end: float
     text: str
+    facts: dict[str, str]
+    variant: str = ""
 
 
 class Tiny(manim.Scene):
@@ -54,7 +56,8 @@ class Tiny(manim.Scene):
 
     @property
     def timeline(self) -> list[Beat]:
-        return [Beat("only", 1, 2, 0.0, self.time, f"文 {self.settings.language}")]
+        language = self.settings.language
+        return [Beat("only", 1, 2, 0.0, self.time, f"文 {language}", {"language": language})]
 
 
 class Square(Tiny):
