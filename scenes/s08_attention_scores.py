@@ -10,13 +10,10 @@ from __future__ import annotations
 from manim import (
     DOWN,
     LEFT,
-    RIGHT,
     UP,
     Create,
     FadeIn,
     FadeOut,
-    GrowFromEdge,
-    LaggedStart,
     MathTypst,
     ReplacementTransform,
     VGroup,
@@ -28,17 +25,16 @@ from scenes.parts import (
     OVER,
     PLUS,
     TIMES,
-    Bars,
     Equation,
     Grid,
-    Number,
     Phrase,
     Say,
+    SoftmaxTable,
     Term,
     arrow,
     fly,
     outline,
-    row,
+    row_sums,
 )
 
 
@@ -164,72 +160,23 @@ class AttentionScores(LectureScene):
         i = self.asking
         gone = VGroup(self.q_grid, self.k_grid, self.headings, self.links, self.dot_line)
         gone.add(self.score_name, *self.scaled.terms, self.scaled.sign)
-        self.build_softmax_table()
-        table = self.table
+        heads = [self.label(f"{name}_head") for name in ("score", "exp", "weight")]
+        self.table = table = SoftmaxTable(
+            self.scores[i], self.exp[i], self.weights[0][i], self.tokens, heads, chosen=self.best
+        )
         with self.beat("softmax", self.pair | {"row_sum": Say(self.weights[0][i].sum(), 0)}):
-            scores = [n for j, n in enumerate(table["score"]) if j != self.best]
+            scores = [n for j, n in enumerate(table.scores) if j != self.best]
             self.play(
                 FadeOut(gone),
-                ReplacementTransform(self.scaled.result, table["score"][self.best]),
+                ReplacementTransform(self.scaled.result, table.scores[self.best]),
                 run_time=theme.MOVE,
             )
-            self.play(FadeIn(table["keys"], table["heads"][0], *scores), run_time=0.6)
-            self.play(FadeIn(table["heads"][1]), run_time=0.3)
-            self.play(
-                LaggedStart(
-                    *(fly(a, b) for a, b in zip(table["score"], table["exp"], strict=True)),
-                    lag_ratio=0.3,
-                ),
-                run_time=1.2,
-            )
-            self.play(FadeIn(table["total"], shift=0.2 * DOWN), run_time=0.5)
-            self.play(FadeIn(table["heads"][2]), run_time=0.3)
-            self.play(
-                LaggedStart(*(GrowFromEdge(bar, LEFT) for bar in self.bars.bars), lag_ratio=0.3),
-                LaggedStart(*(FadeIn(n) for n in self.bars.numbers), lag_ratio=0.3),
-                run_time=1.2,
-            )
-
-    def build_softmax_table(self) -> None:
-        i = self.asking
-        keys, score, exp = VGroup(), VGroup(), VGroup()
-        widest = max(abs(s.exact) for s in self.scores[i])
-        decimals = 4 if widest < 1000 else 1  # else the number reaches its word
-        for j, token in enumerate(self.tokens):
-            y = 1.45 - 0.72 * j
-            keys.add(
-                Phrase(token, size=theme.HEADING, color=theme.KEY, bold=True).place([-5.6, y, 0])
-            )
-            top = j == self.best
-            ink = theme.WEIGHT if top else theme.INK
-            number = Number(self.scores[i, j], decimals, signed=True, color=ink, bold=top)
-            score.add(number.place([-3.5, y, 0], RIGHT))
-            exp.add(Number(self.exp[i, j], 4).place([-0.55, y, 0], RIGHT))
-        total = self.exp[i].sum()
-        sum_number = Number(total, 4, color=theme.INK, bold=True).place([-0.55, -1.5, 0], RIGHT)
-        sigma = Phrase("Σ", color=theme.MUTED).beside(sum_number, 0.25, LEFT)
-        bars = Bars(
-            self.weights[0][i],
-            pitch=0.72,
-            width=3.6,
-            full=max(s.exact for s in self.weights[0][i]),
-            strongest=self.best,
-            size=theme.BODY,
-        )
-        bars.shift([1.2 - bars.bars.get_left()[0], 1.45 - bars.bars[0].get_y(), 0])
-        heads = VGroup(
-            self.label("score_head").place([-3.5, 2.2, 0], RIGHT),
-            self.label("exp_head").place([-0.55, 2.2, 0], RIGHT),
-            self.label("weight_head").place([1.2, 2.2, 0], LEFT),
-        )
-        self.bars = bars
-        self.table = {
-            "keys": keys,
-            "score": score,
-            "exp": exp,
-            "heads": heads,
-            "total": VGroup(sigma, sum_number),
-        }
+            self.play(FadeIn(table.keys, table.heads[0], *scores), run_time=0.6)
+            self.play(FadeIn(table.heads[1]), run_time=0.3)
+            self.play(table.show_exp())
+            self.play(table.show_total())
+            self.play(FadeIn(table.heads[2]), run_time=0.3)
+            self.play(table.show_weights())
 
     def heat(self, head: int, x: float) -> Grid:
         grid = Grid.heat(
@@ -245,27 +192,18 @@ class AttentionScores(LectureScene):
 
     def fill_heatmap(self) -> None:
         self.heat_1 = heat = self.heat(0, -3.3)
-        sums = VGroup()
-        for i in range(len(self.tokens)):
-            total = row(
-                Phrase("Σ =", size=theme.SMALL, color=theme.MUTED),
-                Number(self.weights[0][i].sum(), 0, size=theme.SMALL, color=theme.MUTED),
-                gap=0.1,
-            )
-            sums.add(total.next_to(heat.cell(i, len(self.tokens) - 1), RIGHT, buff=0.2))
+        sums = row_sums(heat)
         formula = MathTypst(r'A = "softmax"(({{Q : q}} {{K : k}}^top) / sqrt(d_k))', font_size=54)
         formula.set_color(theme.INK).move_to([3.4, 0.25, 0])
         formula.select("q").set_color(theme.QUERY)
         formula.select("k").set_color(theme.KEY)
         i = self.asking
-        old = VGroup(*self.table.values(), self.bars.bars)
+        numbers = self.table.bars.numbers
         with self.beat("heatmap"):
-            self.play(FadeIn(heat.row_labels, heat.column_labels), FadeOut(old), run_time=0.6)
+            labels = FadeIn(heat.row_labels, heat.column_labels)
+            self.play(labels, FadeOut(self.table.all_but_weights()), run_time=0.6)
             self.play(
-                *(
-                    ReplacementTransform(n, heat.number(i, j))
-                    for j, n in enumerate(self.bars.numbers)
-                ),
+                *(ReplacementTransform(n, heat.number(i, j)) for j, n in enumerate(numbers)),
                 FadeIn(heat.row_cells(i)),
                 run_time=theme.MOVE,
             )

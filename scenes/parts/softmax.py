@@ -31,6 +31,8 @@ class SoftmaxTable(VGroup):
 
     ``scores``, ``exp`` and ``weights`` are one row of the trace. A key whose score is masked
     (``mask`` below zero) has its score on a hatched ground and its exact zeros as ``0``.
+    ``chosen`` is the key whose score stands out from the first on; scores then show their signs.
+    Scores of a thousand and more have one decimal, as they would reach their words else.
     ``head_gap`` is the distance from the heads to the first line.
     """
 
@@ -45,6 +47,7 @@ class SoftmaxTable(VGroup):
         heads: Sequence[Phrase],
         *,
         mask: Values | None = None,
+        chosen: int | None = None,
         decimals: int = 4,
         top: float = 1.45,
         pitch: float = 0.72,
@@ -56,11 +59,12 @@ class SoftmaxTable(VGroup):
         super().__init__()
         self.top, self.pitch, self.decimals = top, pitch, decimals
         self.keys, self.scores, self.exp, self.boxes = VGroup(), VGroup(), VGroup(), VGroup()
+        self.chosen = chosen
         self.shut = [mask is not None and bool(mask.array[j] < 0) for j in range(len(keys))]
         for j, token in enumerate(keys):
             key = Phrase(token, size=theme.HEADING, color=key_color, bold=True)
             self.keys.add(key.place([left, self._y(j), 0], LEFT))
-            self.scores.add(self._number(scores[j], j, self.SCORE).set_z_index(1))
+            self.scores.add(self._score(scores, j).set_z_index(1))
             self.exp.add(self._number(exp[j], j, self.EXP))
             if self.shut[j]:
                 self.boxes.add(self._ground(j))
@@ -80,6 +84,20 @@ class SoftmaxTable(VGroup):
     def _number(self, scalar: Scalar, j: int, right: float) -> Number:
         decimals = leading(scalar.exact) if self.shut[j] else self.decimals
         return Number(scalar, decimals).place([right, self._y(j), 0], RIGHT)  # type: ignore[no-any-return]
+
+    def _score(self, scores: Values, j: int) -> Number:
+        if self.shut[j]:
+            return self._number(scores[j], j, self.SCORE)
+        widest = max(abs(s.exact) for s, shut in zip(scores, self.shut, strict=True) if not shut)
+        chosen = j == self.chosen
+        number = Number(
+            scores[j],
+            self.decimals if widest < 1000 else 1,
+            signed=self.chosen is not None,
+            color=theme.WEIGHT if chosen else theme.INK,
+            bold=chosen,
+        )
+        return number.place([self.SCORE, self._y(j), 0], RIGHT)  # type: ignore[no-any-return]
 
     def _ground(self, j: int) -> VGroup:
         box = Rectangle(width=1.3, height=0.58, stroke_width=0, fill_color=theme.CLOSED)
