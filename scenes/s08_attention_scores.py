@@ -22,17 +22,12 @@ from manim import (
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
-    OVER,
-    PLUS,
-    TIMES,
-    Equation,
     Grid,
     Phrase,
     Say,
+    ScoreLines,
     SoftmaxTable,
-    Term,
     arrow,
-    fly,
     outline,
     row_sums,
 )
@@ -112,54 +107,29 @@ class AttentionScores(LectureScene):
         link = arrow(
             boxes[0].get_right(), boxes[1].get_left() + 0.75 * LEFT, color=theme.WEIGHT, buff=0.12
         )
-        terms: list[Term | str] = []
-        for d in range(self.q.shape[1]):
-            terms += [PLUS] if d else []
-            terms += [Term(self.q[i, d], 4, theme.QUERY), TIMES, Term(self.k[j, d], 4, theme.KEY)]
-        name = Phrase(self.text("dot"), self.pair, size=theme.HEADING)
-        result = Term(self.dots[i, j], 4, bold=True)
-        self.sum = Equation(terms, result, size=28, width=9.2)
-        name.place([theme.LEFT_EDGE + 1.0, -1.2, 0], LEFT)
-        self.sum.place([name.get_right()[0] + 0.25, -1.2])
-        self.dot_line = VGroup(name, self.sum)
+        names = [Phrase(self.text(key), self.pair, size=theme.HEADING) for key in ("dot", "score")]
+        values = self.q[i], self.k[j], self.dots[i, j], self.scores[i, j], self.d_k
+        self.lines = lines = ScoreLines(*values, names, ys=(-1.2, -1.86))
         self.links = VGroup(boxes, link)
         with self.beat("dot", self.pair):
             self.play(Create(boxes[0]), Create(boxes[1]), run_time=0.6)
-            self.play(Create(link), FadeIn(name), run_time=0.6)
-            self.fly_terms(i, j)
-            self.play(FadeIn(self.sum.right_side(), shift=0.2 * LEFT), run_time=theme.FADE)
-
-    def fly_terms(self, i: int, j: int) -> None:
-        """Each product in turn: its two numbers come from their matrices."""
-        for d in range(self.q.shape[1]):
-            piece = self.sum.terms[4 * d : 4 * d + 3]
-            before = [self.sum.terms[4 * d - 1]] if d else []
-            self.play(
-                *(FadeIn(sign) for sign in [*before, piece[1]]),
-                fly(self.q_grid.number(i, d), piece[0]),
-                fly(self.k_grid.number(j, d), piece[2]),
-                run_time=theme.MOVE,
-            )
+            self.play(Create(link), FadeIn(names[0]), run_time=0.6)
+            for d in range(self.q.shape[1]):
+                factors = self.q_grid.number(i, d), self.k_grid.number(j, d)
+                self.play(*lines.product(d, *factors), run_time=theme.MOVE)
+            self.play(lines.total(), run_time=theme.FADE)
 
     def scaling(self) -> None:
-        i, j = self.asking, self.best
-        name = Phrase(self.text("score"), self.pair, size=theme.HEADING)
-        terms = [Term(self.dots[i, j], 4), OVER, Term(self.d_k, 0, theme.MUTED, root=True)]
-        result = Term(self.scores[i, j], 4, theme.WEIGHT, bold=True)
-        self.scaled = Equation(terms, result, size=28)
-        name.place([theme.LEFT_EDGE + 1.0, -1.82, 0], LEFT)
-        self.scaled.place([self.sum.get_left()[0], -1.82])
-        self.score_name = name
+        lines = self.lines
         facts = {"d_k": Say(self.d_k, 0)}
         with self.beat("scale", facts):
-            self.play(FadeIn(name), fly(self.sum.result, self.scaled.terms[0]), run_time=0.8)
-            self.play(FadeIn(VGroup(*self.scaled.terms[1:])), run_time=theme.FADE)
-            self.play(FadeIn(self.scaled.right_side(), shift=0.2 * LEFT), run_time=theme.FADE)
+            self.play(*lines.scaling(), run_time=0.8)
+            self.play(lines.result(), run_time=theme.FADE)
 
     def softmax(self) -> None:
         i = self.asking
-        gone = VGroup(self.q_grid, self.k_grid, self.headings, self.links, self.dot_line)
-        gone.add(self.score_name, *self.scaled.terms, self.scaled.sign)
+        gone = VGroup(self.q_grid, self.k_grid, self.headings, self.links)
+        gone.add(self.lines.all_but_result())
         heads = [self.label(f"{name}_head") for name in ("score", "exp", "weight")]
         self.table = table = SoftmaxTable(
             self.scores[i], self.exp[i], self.weights[0][i], self.tokens, heads, chosen=self.best
@@ -168,7 +138,7 @@ class AttentionScores(LectureScene):
             scores = [n for j, n in enumerate(table.scores) if j != self.best]
             self.play(
                 FadeOut(gone),
-                ReplacementTransform(self.scaled.result, table.scores[self.best]),
+                ReplacementTransform(self.lines.score.result, table.scores[self.best]),
                 run_time=theme.MOVE,
             )
             self.play(FadeIn(table.keys, table.heads[0], *scores), run_time=0.6)

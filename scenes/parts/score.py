@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from manim import LEFT, Animation, FadeIn, Mobject, VGroup
+from manim import LEFT, RIGHT, Animation, FadeIn, Mobject, VGroup
 
 from .. import theme
 from ..values import Scalar, Values
@@ -14,7 +14,7 @@ from .phrase import Phrase
 
 
 class ScoreLines(VGroup):
-    """Two lines, each with its name: ``q · k`` = dot, and dot ÷ √d_k = score.
+    """Two lines, each with its name before it: ``q · k =`` …, and ``score =`` dot ÷ √d_k.
 
     ``query`` and ``key`` are the two vectors of the trace, ``names`` what stands before the lines
     and ``ys`` where these stand.
@@ -40,10 +40,10 @@ class ScoreLines(VGroup):
         self.dot = Equation(terms, Term(dot, 4, bold=True), size=28, width=width)
         scale = [Term(dot, 4), OVER, Term(d_k, 0, theme.MUTED, root=True)]
         self.score = Equation(scale, Term(score, 4, theme.WEIGHT, bold=True), size=28)
-        start = left + max(name.width for name in names) + 0.4
+        edge = left + max(name.width for name in names)
         for name, line, y in zip(names, (self.dot, self.score), ys, strict=True):
-            name.place([left, y, 0], LEFT)
-            line.place([start, y])
+            name.place([edge, y, 0], RIGHT)
+            line.place([edge + 0.2, y])
         self.names = VGroup(*names)
         super().__init__(self.names, self.dot, self.score)
 
