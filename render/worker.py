@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import json
 import os
 import resource
@@ -86,10 +85,11 @@ def draw(task: Task, renderer: Any, encoder: FrameEncoder, report: Any) -> Any:
     from manim import config
 
     from render.writer import StreamWriter
+    from scenes import registry
     from scenes.settings import Settings
 
     config.update(_manim_settings(task))
-    kind = getattr(importlib.import_module(task.module), task.class_name)
+    kind = registry.load(task.module, task.class_name)
     settings = Settings(
         language=task.language,
         weights=Path(task.weights),

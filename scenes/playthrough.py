@@ -6,7 +6,6 @@ drawn unless ``at_beat`` asks for one. A scene takes a second or two.
 
 from __future__ import annotations
 
-import importlib
 import tempfile
 from collections.abc import Callable
 from typing import Any
@@ -14,8 +13,7 @@ from typing import Any
 import numpy as np
 from manim import CairoRenderer, tempconfig
 
-from engine.errors import LectureError
-
+from . import registry
 from .base import LectureScene
 from .registry import SceneInfo
 from .settings import Settings
@@ -41,17 +39,8 @@ class _ClockRenderer(CairoRenderer):
 
 
 def scene_class(info: SceneInfo) -> type[LectureScene]:
-    """The scene's class, imported. Raises LectureError where its file is no Python, or has no
-    such class."""
-    try:
-        module = importlib.import_module(info.module)
-    except SyntaxError as error:
-        where = f"{error.filename}:{error.lineno}"
-        raise LectureError(where=where, expected="valid Python", found=error.msg) from error
-    if not hasattr(module, info.class_name):
-        expected = f"a class {info.class_name}"
-        raise LectureError(where=info.path, expected=expected, found="none of that name")
-    return getattr(module, info.class_name)  # type: ignore[no-any-return]
+    """The scene's class, imported; raises as :func:`registry.load` does."""
+    return registry.load(info.module, info.class_name)  # type: ignore[no-any-return]
 
 
 def play(info: SceneInfo, settings: Settings, **options: Any) -> LectureScene:

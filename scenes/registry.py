@@ -7,8 +7,10 @@ the whole plan; :func:`available` keeps those whose file exists.
 from __future__ import annotations
 
 import difflib
+import importlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from engine.errors import LectureError
 
@@ -114,7 +116,21 @@ def find(text: str) -> SceneInfo:
     if len(partial) == 1:
         return partial[0]
     names = [scene.name for scene in scenes]
-    close = [scene.name for scene in partial] or difflib.get_close_matches(wanted, names, n=2)
+    close = [scene.name for scene in partial][:3] or difflib.get_close_matches(wanted, names, n=2)
     hint = f" (did you mean {' or '.join(close)}?)" if close else ""
-    expected = ", ".join(f"{scene.number} {scene.name}" for scene in scenes)
-    raise LectureError(field="scene", expected=f"one of {expected}", found=f"{text!r}{hint}")
+    expected = "a number or name as ./render.sh list shows them"
+    raise LectureError(field="scene", expected=expected, found=f"{text!r}{hint}")
+
+
+def load(module: str, class_name: str) -> Any:
+    """A scene's class, imported. Raises LectureError where its file is no Python, or has no such
+    class."""
+    try:
+        found = importlib.import_module(module)
+    except SyntaxError as error:
+        where = f"{error.filename}:{error.lineno}"
+        raise LectureError(where=where, expected="valid Python", found=error.msg) from error
+    if not hasattr(found, class_name):
+        where, expected = found.__file__ or module, f"a class {class_name}"
+        raise LectureError(where=where, expected=expected, found="none of that name")
+    return getattr(found, class_name)

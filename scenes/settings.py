@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,11 +47,18 @@ class Settings:
 
     @classmethod
     def from_environment(cls) -> Settings:
-        """From LECTURE_LANG, LECTURE_WEIGHTS: so plain ``manim scenes/s08_….py`` obeys them too."""
-        return cls(
-            language=os.environ.get("LECTURE_LANG", "zh"),
-            weights=Path(os.environ.get("LECTURE_WEIGHTS") or engine.TUTORIAL),
-        )
+        """From LECTURE_LANG, LECTURE_WEIGHTS: so plain ``manim scenes/s08_….py`` obeys them too.
+
+        Ends the program with one line where they are wrong: Manim would print a traceback.
+        """
+        try:
+            return cls(
+                language=os.environ.get("LECTURE_LANG", "zh"),
+                weights=Path(os.environ.get("LECTURE_WEIGHTS") or engine.TUTORIAL),
+            )
+        except LectureError as error:
+            print(f"LECTURE_LANG: {error}", file=sys.stderr)
+            raise SystemExit(2) from error
 
     @property
     def weights_for_inference(self) -> Path:

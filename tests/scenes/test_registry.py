@@ -27,7 +27,8 @@ def test_an_unknown_or_ambiguous_scene_is_refused_in_one_line(text):
     message = str(caught.value)
     assert repr(text) in message
     assert "\n" not in message
-    assert "8 attention_scores" in message
+    assert "./render.sh list" in message
+    assert len(message) < 160
 
 
 def test_a_misspelt_scene_gets_a_suggestion():
