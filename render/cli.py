@@ -6,7 +6,7 @@ import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -14,12 +14,7 @@ from typer.exceptions import TyperException
 from engine.errors import LectureError, from_os_error, one_line
 from render import commands
 from render.cores import usable_cores
-from render.quality import QUALITIES
 
-if TYPE_CHECKING:
-    from scenes.settings import Settings
-
-ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = "./render.sh"
 _INTERRUPTED = 130  # exit code after Ctrl-C
 _STOPPED = "stopped; finished videos are as they were"
@@ -33,6 +28,7 @@ _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws co
 ./render.sh --quality draft            a quick look at everything
 ./render.sh 8 13 --lang en             two scenes in English
 ./render.sh --weights my.json          the lecture of your own numbers
+./render.sh --weights 'runs/*.json' --lang zh,en    one of each, in both languages
 ./render.sh --quality high --out ~/week3
 ./render.sh --track training           scenes 1 and 3-14 as one film
 ./render.sh --explain                  what would be rendered, and why
@@ -47,27 +43,9 @@ sheet_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 test_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 
 
-class QualityName(StrEnum):
-    draft = "draft"
-    standard = "standard"
-    high = "high"
-    uhd = "4k"
-
-
-class Language(StrEnum):
-    zh = "zh"
-    en = "en"
-
-
 class RendererName(StrEnum):
     fast = "fast"
     plain = "plain"
-
-
-class Track(StrEnum):
-    full = "full"
-    training = "training"
-    inference = "inference"
 
 
 @default_app.command(epilog=_EPILOG, no_args_is_help=False)
@@ -81,29 +59,39 @@ def render(
         ),
     ] = None,
     quality: Annotated[
-        QualityName,
-        typer.Option(help="draft 480p15, standard 1080p30, high 1080p60, 4k 2160p60."),
-    ] = QualityName.standard,
-    lang: Annotated[Language, typer.Option(help="Language of everything on screen.")] = Language.zh,
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="draft 480p15, standard 1080p30, high 1080p60, 4k 2160p60.",
+        ),
+    ] = "standard",
+    lang: Annotated[
+        str,
+        typer.Option(
+            metavar="zh|en,...",
+            help="Language of everything on screen.",
+        ),
+    ] = "zh",
     weights: Annotated[
-        Path | None,
+        list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="A weight file, .json, .npz or .safetensors (docs/weights.md). "
-            "Default: the lesson's.",
+            help="A weight file, .json, .npz or .safetensors (docs/weights.md), or many: "
+            "'checkpoints/*.json'. Default: the lesson's.",
             show_default=False,
         ),
     ] = None,
     track: Annotated[
-        Track,
+        str,
         typer.Option(
-            help="full: all scenes. training: scenes 1 and 3-14. inference: scenes 15-19."
+            metavar="NAME,...",
+            help="full: all scenes. training: scenes 1 and 3-14. inference: scenes 15-19.",
         ),
-    ] = Track.full,
+    ] = "full",
     lesson: Annotated[
         str,
         typer.Option(
-            metavar="NAME",
+            metavar="NAME,...",
             help="tutorial: the figures as the tutorial prints them, its inference pages with "
             "weights of their own. consistent: one set of weights. Or a .toml file of yours.",
         ),
@@ -113,7 +101,8 @@ def render(
         typer.Option(
             metavar="DIR",
             help="Folder for the videos, made if need be. Default: out/LANG_QUALITY, "
-            "with _NAME for a lesson or weights of your own.",
+            "with _NAME for a lesson or weights of your own; with DIR, that in DIR where several "
+            "kinds of video are made.",
             show_default=False,
         ),
     ] = None,
@@ -139,44 +128,40 @@ def render(
     """Render the Transformer lecture: an MP4 per scene, and all of them as lecture.mp4
     (lecture_training.mp4 and lecture_inference.mp4 for those tracks).
 
+    Options that end in ,... take several values, --weights also patterns and several times: every
+    combination is rendered, as one list of jobs, each into a folder of its own. Nothing begins
+    before all weight files have been looked at.
+
     Only what is missing or has changed is rendered: a scene whose numbers, sentences and code are
     as they were keeps its video.
 
     Videos are H.264 1080p and the like, with keyframes, colour tags and sound as course platforms
     want them. Each is checked before it replaces an older one, so stopping at any time is safe.
     """
-    from render.order import Order
-    from scenes import lessons, registry
+    from render.combinations import Wish, orders
 
-    settings = lessons.settings(lesson, lang.value, weights, track.value)
-    chosen = {scene.number: scene for scene in map(registry.find, scenes or ())}
-    film = registry.film(track.value)
-    order = Order(
-        scenes=tuple(chosen[number] for number in sorted(chosen)) or film,
-        everything=film,
-        quality=QUALITIES[quality.value],
-        settings=settings,
-        out=(out or default_folder(settings, quality.value, lesson, weights)).absolute(),
+    wish = Wish(
+        scenes=scenes,
+        quality=quality,
+        lang=lang,
+        weights=weights,
+        track=track,
+        lesson=lesson,
+        out=out,
         jobs=jobs or usable_cores(),
         force=force,
         renderer=renderer.value,
     )
+    ordered = orders(wish)
     if explain:
         from render.incremental.explain import lines
 
-        for line in lines(order):
+        for line in lines(ordered):
             print(line)
         return
     from render.session import Session
 
-    raise typer.Exit(Session(order).run())
-
-
-def default_folder(settings: Settings, quality: str, lesson: str, weights: Path | None) -> Path:
-    """A folder per kind of video, so that no two kinds mix: ``out/zh_standard``."""
-    own = f"_{Path(lesson).stem}" if lesson != "tutorial" else ""
-    own += f"_{weights.stem}" if weights else ""
-    return ROOT / "out" / f"{settings.language}_{quality}{own}"
+    raise typer.Exit(Session(*ordered).run())
 
 
 @list_app.command()

@@ -1,10 +1,15 @@
-"""How far a job list is and how long it will still take, from the frames drawn so far."""
+"""How far a job list is and how long it will still take, from the frames drawn so far.
+
+Where qualities are mixed, frames are counted by what they take: ``WEIGHTS``.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
 
+#: time that a frame takes, in frames of draft quality
+WEIGHTS = {"draft": 1.0, "standard": 3.0, "high": 3.0, "4k": 10.0}
 _MARGIN = 1.05  # a scene longer than foretold is taken to be this much longer than it is so far
 
 
@@ -13,36 +18,36 @@ class Estimate:
 
     def __init__(
         self,
-        expected: Mapping[str, int],
+        expected: Mapping[str, float],
         slots: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._expected = dict(expected)
-        self._done = dict.fromkeys(expected, 0)
-        self._running: dict[str, tuple[float, int] | None] = {}  # since the first report
+        self._done = dict.fromkeys(expected, 0.0)
+        self._running: dict[str, tuple[float, float] | None] = {}  # since the first report
         self._worked = 0.0  # seconds and frames of the workers that have ended, likewise
-        self._drawn = 0
+        self._drawn = 0.0
         self._slots = max(1, slots)
         self._clock = clock
 
     @property
-    def total(self) -> int:
+    def total(self) -> float:
         return sum(self._expected.values())
 
     @property
-    def done(self) -> int:
+    def done(self) -> float:
         return sum(self._done.values())
 
     def start(self, task: str) -> None:
         self._running[task] = None
 
-    def advance(self, task: str, frames: int) -> None:
+    def advance(self, task: str, frames: float) -> None:
         """``frames`` of the task are done in all."""
         if self._running[task] is None:  # the speed is measured from here on: not the start-up
             self._running[task] = self._clock(), frames
         self._done[task] = frames
         if frames > self._expected[task]:
-            self._expected[task] = round(frames * _MARGIN)
+            self._expected[task] = frames * _MARGIN
 
     def end(self, task: str) -> None:
         """The task is over, well or not; it now counts as exactly what it did."""
@@ -64,15 +69,15 @@ class Estimate:
             return None
         left = {task: self._expected[task] - self._done[task] for task in self._expected}
         lanes = [left[task] for task in self._running]
-        lanes += [0] * (self._slots - len(lanes))
+        lanes += [0.0] * (self._slots - len(lanes))
         waiting = [frames for task, frames in left.items() if task not in self._running and frames]
         for frames in sorted(waiting, reverse=True):
             lanes[lanes.index(min(lanes))] += frames
         return max(lanes) * worked / drawn
 
-    def _work(self, task: str) -> tuple[float, int]:
+    def _work(self, task: str) -> tuple[float, float]:
         """Seconds and frames of a running task since its first report."""
         first = self._running[task]
         if first is None:
-            return 0.0, 0
+            return 0.0, 0.0
         return self._clock() - first[0], self._done[task] - first[1]

@@ -26,14 +26,19 @@ class SceneVideo:
     origin: Origin
 
 
-def snapshot(space: Workspace, scenes: Sequence[SceneVideo]) -> list[Part] | str:
-    """The scenes' videos as they are now, safe from other runs; or why they make no film."""
-    folder = space.task_folder("film")
+def snapshot(
+    space: Workspace, scenes: Sequence[SceneVideo], out: Path | None = None
+) -> list[Part] | str:
+    """The scenes' videos as they are now, safe from other runs; or why they make no film.
+
+    ``out``: where they are, if not in the folder of ``space``.
+    """
+    folder = space.fresh_folder("film")
     parts: list[Part] = []
     for scene in scenes:
         copy = folder / scene.name
         try:
-            _keep(space.out / scene.name, copy)
+            _keep((out or space.out) / scene.name, copy)
             found, frames = check.read_origin(copy)
         except (OSError, LectureError):
             return f"{scene.name} is not there yet"

@@ -47,6 +47,12 @@ class Order:
         track = self.settings.track
         return "lecture.mp4" if track == "full" else f"lecture_{track}.mp4"
 
+    @property
+    def of_track(self) -> str:
+        """For people, behind the folder: which track is meant, where it is not the whole."""
+        track = self.settings.track
+        return "" if track == "full" else f" ({track})"
+
     def title(self, scene: SceneInfo) -> str:
         try:
             return str(texts.load(self.language)[scene.slug]["title"])

@@ -22,6 +22,10 @@ Command = Callable[[Task, int], list[str]]
 class Listener(Protocol):
     """Is told what happens, in the main thread, task by task."""
 
+    def wanted(self, task: Task) -> bool:
+        """Asked before a task is started; it is dropped if it need not be done any more."""
+        ...
+
     def started(self, task: Task) -> None: ...
     def advanced(self, task: Task, frames: int) -> None: ...
     def ended(self, task: Task, outcome: Result | Failure) -> None: ...
@@ -29,10 +33,15 @@ class Listener(Protocol):
 
 @dataclass(frozen=True)
 class Job:
-    """A task and how many frames it is thought to have."""
+    """A task, how many frames it is thought to have, and how long each takes beside others."""
 
     task: Task
     expected_frames: int
+    weight: float = 1.0
+
+    @property
+    def work(self) -> float:
+        return self.expected_frames * self.weight
 
 
 def worker_command(task: Task, descriptor: int) -> list[str]:
@@ -55,17 +64,20 @@ def run(
     ``lock`` is inherited by every worker. If this is left by an exception (Ctrl-C), all workers
     and their encoders are killed first.
     """
-    queue = [(-job.expected_frames, index, job.task) for index, job in enumerate(jobs)]
+    queue = [(-job.work, index, job.task) for index, job in enumerate(jobs)]
     heapq.heapify(queue)
     with selectors.DefaultSelector() as selector, _all_killed_at_the_end() as alive:
         while queue or alive:
             while queue and len(alive) < slots:
                 task = heapq.heappop(queue)[2]
+                if not listener.wanted(task):
+                    continue
+                Path(task.folder).mkdir(exist_ok=True)
                 worker = _Worker(task, command, lock)
                 alive.append(worker)
                 selector.register(worker.messages, selectors.EVENT_READ, worker)
                 listener.started(task)
-            for key, _ in selector.select():
+            for key, _ in selector.select() if alive else ():
                 worker = key.data
                 for message in worker.read():
                     if isinstance(message, int):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from types import TracebackType
 
 from rich.console import Console
@@ -10,6 +11,8 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from engine.errors import one_line
 from render.estimate import Estimate
+
+_EVERY = 0.1  # seconds
 
 
 class Screen:
@@ -19,6 +22,7 @@ class Screen:
         self._estimate = estimate
         self._scenes = scenes
         self._ended = 0
+        self._next = 0.0  # when it is shown again
         self._console = console or Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.fields[scenes]}"),
@@ -59,7 +63,10 @@ class Screen:
         self.update()
 
     def update(self) -> None:
-        """Show how far the estimate is."""
+        """Show how far the estimate is, now and then."""
+        if self._bar.disable or time.monotonic() < self._next:
+            return
+        began = time.monotonic()
         left = self._estimate.seconds_left()
         self._bar.update(
             self._task,
@@ -68,6 +75,8 @@ class Screen:
             scenes=f"{self._ended} of {self._scenes} scenes",
             left="time left: wait…" if left is None else f"about {duration(left)} left",
         )
+        ended = time.monotonic()
+        self._next = ended + max(_EVERY, 50 * (ended - began))  # with many jobs it takes a while
 
 
 def duration(seconds: float) -> str:

@@ -1,23 +1,24 @@
-"""One run of the front door: from what was asked for to videos in the output folder."""
+"""One run of the front door: from what was asked for to videos in the output folders."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from engine.errors import LectureError, one_line
 from render import pool
-from render.estimate import Estimate
-from render.incremental.stamps import stamp
-from render.incremental.state import State
-from render.metadata import Origin
+from render.combination import Combination, exit_code, summary
+from render.estimate import WEIGHTS, Estimate
 from render.order import Order
-from render.progress import Screen, duration
-from render.records import describe, expected_frames, write_record
+from render.progress import Screen
+from render.records import expected_frames
 from render.signals import stoppable
 from render.task import Failure, Result, Task
-from render.workspace import Workspace
+from render.workspace import STATE, Workspace, make_folder
 from scenes.registry import SceneInfo
 
 _MB = 1_000_000
@@ -25,165 +26,180 @@ _MB = 1_000_000
 _BYTES_PER_SECOND = {"draft": 30_000, "standard": 80_000, "high": 90_000, "4k": 300_000}
 
 
-class Session:
-    """Does an :class:`Order`, telling its story line by line; is the pool's listener."""
+@dataclass(frozen=True)
+class _Commission:
+    """A task's scene, its job, and whose it is: more than one order's where tracks share it."""
 
-    def __init__(self, order: Order) -> None:
-        self.order = order
-        self.state = State(order)
-        self._scenes = {scene.slug: scene for scene in order.scenes}
-        self._failures: list[Failure] = []
+    scene: SceneInfo
+    job: pool.Job
+    owners: list[Combination]
+
+
+class Session:
+    """Does one order or many as one list of jobs, telling its story line by line; is the pool's
+    listener. Making one raises LectureError for weight files that are none."""
+
+    def __init__(self, *orders: Order) -> None:
+        self._combinations: list[Combination] = []
+        for order in orders:
+            like = self._combinations[-1] if self._combinations else None
+            self._combinations.append(Combination(order, like, alone=len(orders) == 1))
+        self._many = len(orders) > 1
+        self._lengths: dict[tuple[str, str], int] = {}
+        self._commissions: dict[str, _Commission] = {}  # by the task's folder
 
     def run(self) -> int:
         """Render what is not up to date, then join. Exit code: 0 all well, 2 a mistake in the
         input, 1 in the code."""
-        order, state = self.order, self.state
-        scenes = [scene for scene in order.scenes if order.force or state.reasons(scene)]
-        rest = [order.out / order.video_name(s) for s in order.scenes if s not in scenes]
-        if not scenes and self._nothing_to_join(rest):
-            state.keep()
-            return 0
+        idle = [combination.idle_lines() for combination in self._combinations]
+        if None not in idle:
+            for line in (line for lines in idle for line in lines or ()):
+                print(one_line(line), flush=True)
+        else:
+            self._do(idle)
+        self._combinations[0].state.keep()
+        if self._many:
+            for line in summary(self._combinations):
+                print(one_line(line), flush=True)
+        return exit_code(self._combinations)
+
+    def _do(self, idle: list[list[str] | None]) -> None:
+        """``idle``: of each combination, what to say where there is nothing to do."""
         from render import ffmpeg
 
-        self.binary = ffmpeg.find()
-        with stoppable(), Workspace(order.out) as self._space:
-            jobs = [self._job(scene, len(scenes)) for scene in scenes]
-            _check_free_space(order, sum(job.expected_frames for job in jobs))
-            expected = {job.task.slug: job.expected_frames for job in jobs}
-            slots = max(1, min(order.jobs, len(jobs)))
-            self._estimate = Estimate(expected, slots)
-            with Screen(self._estimate, len(jobs)) as self._screen:
-                for path in rest:
-                    self._screen.say(f"{path}: up to date")
+        self._binary = ffmpeg.find()
+        first = self._combinations[0].order
+        with stoppable(), Workspace(first.out) as self._space:
+            for combination in self._combinations[1:]:
+                make_folder(combination.order.out / STATE)
+            self._commission(first.jobs)
+            jobs = [commission.job for commission in self._commissions.values()]
+            _check_free_space(self._needed())
+            slots = max(1, min(first.jobs, len(jobs)))
+            self._estimate = Estimate({job.task.folder: job.work for job in jobs}, slots)
+            self._joiner = _Joiner(self._make_film, beside=self._many)
+            with Screen(self._estimate, len(jobs)) as self._screen, self._joiner:
+                for combination, lines in zip(self._combinations, idle, strict=True):
+                    for line in combination.lines_of_the_rest() if lines is None else lines:
+                        self._screen.say(line)
+                    if lines is None and not combination.waiting:
+                        self._joiner.join(combination)
                 pool.run(jobs, slots, self, lock=self._space.lock)
-                self._make_film()
-        state.keep()
-        if not self._failures:
-            return 0
-        return 2 if all(failure.mistake for failure in self._failures) else 1
 
-    def _nothing_to_join(self, videos: Sequence[Path]) -> bool:
-        """With all scenes up to date: whether the film is too, or cannot be made; then says so."""
-        order, parts = self.order, self.state.parts()
-        if isinstance(parts, str):
-            film = self._no_film(parts)
-        elif self.state.film_is_up_to_date(parts):
-            film = f"{order.out / order.film_name}: up to date"
-        else:
-            return False
-        for line in (*(f"{path}: up to date" for path in videos), film):
-            print(one_line(line), flush=True)
+    def _commission(self, threads: int) -> None:
+        """A job for each video that is to be made."""
+        wanted: dict[Path, tuple[SceneInfo, list[Combination]]] = {}
+        for combination in self._combinations:
+            for scene in combination.scenes:
+                video = combination.order.out / combination.order.video_name(scene)
+                wanted.setdefault(video, (scene, []))[1].append(combination)
+        for index, (scene, owners) in enumerate(wanted.values()):
+            name = f"{scene.slug}_{index}" if self._many else scene.slug
+            folder = self._space.folder / name
+            task = owners[0].task(scene, folder, self._binary, max(1, threads // len(wanted)))
+            quality = owners[0].order.quality
+            job = pool.Job(task, self._length(owners[0].order, scene), WEIGHTS[quality.name])
+            self._commissions[task.folder] = _Commission(scene, job, owners)
+
+    def _length(self, order: Order, scene: SceneInfo) -> int:
+        """Frames that the scene is thought to have."""
+        key = order.video_name(scene), order.quality.name
+        if key not in self._lengths:
+            folders = [order.out, *sorted(order.out.parent.glob("*/"))]
+            self._lengths[key] = expected_frames(key[0], order.quality, folders)
+        return self._lengths[key]
+
+    def _needed(self) -> dict[Path, float]:
+        """Bytes that will surely be needed, by output folder; each video is there twice for a
+        moment."""
+        needed = {combination.order.out: 0.0 for combination in self._combinations}
+        for commission in self._commissions.values():
+            order = commission.owners[0].order
+            seconds = commission.job.expected_frames / order.quality.fps
+            needed[order.out] += 2 * seconds * _BYTES_PER_SECOND[order.quality.name]
+        return needed
+
+    def wanted(self, task: Task) -> bool:
         return True
 
-    def _no_film(self, why: str) -> str:
-        there = (self.order.out / self.order.film_name).exists()
-        return f"{self.order.film_name} {'left as it was' if there else 'not made'}: {why}"
-
-    def _job(self, scene: SceneInfo, scenes: int) -> pool.Job:
-        order = self.order
-        task = Task(
-            slug=scene.slug,
-            module=scene.module,
-            class_name=scene.class_name,
-            title=order.title(scene),
-            language=order.language,
-            quality_name=order.quality.name,
-            weights=str(order.settings.weights.absolute()),
-            inference_weights=str(order.settings.weights_for_inference.absolute()),
-            source=order.settings.source,
-            target=order.settings.target,
-            track=order.settings.track,
-            code_kept=str(order.code_kept.absolute()),
-            folder=str(self._space.task_folder(scene.slug)),
-            ffmpeg=self.binary,
-            threads=max(1, order.jobs // scenes),
-            renderer=order.renderer,
-        )
-        folders = [order.out, *sorted(order.out.parent.glob("*/"))]
-        name = order.video_name(scene)
-        return pool.Job(task, expected_frames(name, order.quality, folders))
-
     def started(self, task: Task) -> None:
-        self._estimate.start(task.slug)
+        self._estimate.start(task.folder)
         self._screen.update()
 
     def advanced(self, task: Task, frames: int) -> None:
-        self._estimate.advance(task.slug, frames)
+        self._estimate.advance(task.folder, frames * self._commissions[task.folder].job.weight)
         self._screen.update()
 
     def ended(self, task: Task, outcome: Result | Failure) -> None:
         """Put the video in place, or say why there is none."""
+        commission = self._commissions[task.folder]
+        first = commission.owners[0]
         if isinstance(outcome, Result):
             try:
-                self._publish(task, outcome)
+                self._screen.say(first.publish(self._space, commission.scene, task, outcome))
             except LectureError as error:
                 outcome = Failure(str(error), mistake=True)
-        if isinstance(outcome, Failure):
-            self._fail(task, outcome)
-        self._estimate.end(task.slug)
+        failure = outcome if isinstance(outcome, Failure) else None
+        if failure:
+            self._screen.say(first.told(task, failure))
+        self._estimate.end(task.folder)
         self._screen.scene_ended()
         shutil.rmtree(task.folder, ignore_errors=True)
+        for combination in commission.owners:
+            combination.ended(commission.scene, failure)
+            if not combination.waiting:
+                self._joiner.join(combination)
 
-    def _publish(self, task: Task, result: Result) -> None:
-        scene = self._scenes[task.slug]
-        name, described = self.order.video_name(scene), describe(task)
-        self._space.publish(task.numbers, self.order.numbers_name(scene))
-        final = self._space.publish(task.video, name)
-        write_record(self.order.out, name, task, result, described)
-        self._screen.say(
-            f"{final}: {result.frames / task.quality.fps:.1f} s of film in "
-            f"{duration(result.seconds)}, {result.memory / _MB:.0f} MB of memory at most"
-        )
-
-    def _fail(self, task: Task, failure: Failure) -> None:
-        self._failures.append(failure)
-        where = ""
-        if not failure.mistake:
-            where = f" (log: {self._keep_log(task)})"
-        self._screen.say(f"{task.slug}: no video: {failure.line}{where}")
-
-    def _keep_log(self, task: Task) -> Path | str:
-        logs = self.order.out / "logs"
+    def _make_film(self, combination: Combination) -> None:
+        """Join the scenes of a combination. Raises LectureError where it is the only one."""
         try:
-            logs.mkdir(exist_ok=True)
-            return Path(shutil.copyfile(task.log, logs / f"{task.slug}_{task.language}.txt"))
-        except OSError as error:
-            return f"could not be kept, {error.strerror}"
-
-    def _make_film(self) -> None:
-        from render import film
-
-        order, state = self.order, self.state
-        checked = "not all scenes could be rendered" if self._failures else state.parts()
-        if isinstance(checked, str):
-            self._screen.say(self._no_film(checked))
-            return
-        if state.film_is_up_to_date(checked):
-            self._screen.say(f"{order.out / order.film_name}: up to date")
-            return
-        videos = [film.SceneVideo(part.name, part.title, part.origin) for part in checked]
-        parts = film.snapshot(self._space, videos)
-        if isinstance(parts, str):
-            self._screen.say(self._no_film(parts))
-            return
-        key = state.film_key(checked)
-        origin = Origin(order.language, order.quality.name, key)
-        finished = film.join(order.film_name, parts, origin, order.quality, self.binary)
-        stamped = stamp(finished)
-        path = self._space.publish(finished, order.film_name)
-        state.note_film(key, stamped)
-        seconds = sum(part.frames for part in parts) / order.quality.fps
-        self._screen.say(f"{path}: the whole lecture, {duration(seconds)}, {len(parts)} chapters")
+            self._screen.say(combination.make_film(self._space, self._binary))
+        except LectureError as error:
+            if not self._many:
+                raise
+            self._screen.say(combination.film_failed(error))
 
 
-def _check_free_space(order: Order, frames: int) -> None:
-    """Raise LectureError where the videos plainly do not fit; each is there twice for a moment."""
-    needed = 2 * frames / order.quality.fps * _BYTES_PER_SECOND[order.quality.name]
-    free = shutil.disk_usage(order.out).free
-    if free < needed:
-        raise LectureError(
-            where=order.out,
-            field="disk",
-            expected=f"about {needed / _MB:.0f} MB free",
-            found=f"{free / _MB:.0f} MB",
-        )
+class _Joiner:
+    """Joins films one after the other: with many orders beside the drawing, so that no worker has
+    to wait; else at the end, so that a run that is stopped stops at once."""
+
+    def __init__(self, join: Callable[[Combination], None], beside: bool) -> None:
+        self._join = join
+        self._thread = ThreadPoolExecutor(1) if beside else None
+        self._films: list[Callable[[], None]] = []
+
+    def join(self, combination: Combination) -> None:
+        if self._thread:
+            self._films.append(self._thread.submit(self._join, combination).result)
+        else:
+            self._films.append(partial(self._join, combination))
+
+    def __enter__(self) -> _Joiner:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Wait for the films; if the run is given up, for none."""
+        try:
+            for film in self._films if kind is None else ():
+                film()
+        finally:
+            if self._thread:
+                self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _check_free_space(needed: Mapping[Path, float]) -> None:
+    """Raise LectureError where the videos plainly do not fit. ``needed``: bytes by folder."""
+    disks: dict[int, list[Path]] = {}
+    for out in needed:
+        disks.setdefault(out.stat().st_dev, []).append(out)
+    for folders in disks.values():
+        size = sum(needed[out] for out in folders)
+        free = shutil.disk_usage(folders[0]).free
+        if free < size:
+            raise LectureError(
+                where=folders[0],
+                field="disk",
+                expected=f"about {size / _MB:.0f} MB free",
+                found=f"{free / _MB:.0f} MB",
+            )

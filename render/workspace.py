@@ -57,10 +57,17 @@ class Workspace:
         folder.mkdir()
         return folder
 
-    def publish(self, finished: Path, name: str) -> Path:
-        """Move a finished file to its final name in the output folder, replacing what was there."""
-        final = self.out / name
+    def fresh_folder(self, name: str) -> Path:
+        """A new private folder, with a name of its own that begins with ``name``."""
+        return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.folder))
+
+    def publish(self, finished: Path, name: str, out: Path | None = None) -> Path:
+        """Move a finished file to its final name in the output folder (or the folder ``out``),
+        replacing what was there."""
+        final = (out or self.out) / name
         try:
+            if finished.stat().st_dev != final.parent.stat().st_dev:
+                finished = _brought_over(finished, final)
             with finished.open("rb") as file:
                 os.fsync(file.fileno())
             finished.replace(final)
@@ -79,6 +86,19 @@ class Workspace:
     ) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self._lock)
+
+
+def _brought_over(finished: Path, final: Path) -> Path:
+    """A copy on the file system of ``final``, out of sight."""
+    state = final.parent / STATE
+    state.mkdir(exist_ok=True)
+    copy = state / f"{final.name}.{os.getpid()}"
+    try:
+        shutil.copy2(finished, copy)
+    except OSError:
+        copy.unlink(missing_ok=True)
+        raise
+    return copy
 
 
 def make_folder(path: Path) -> None:

@@ -24,18 +24,25 @@ _MOST = 8  # values and files named; of more only how many
 class Now:
     """How things stand now: values, texts, code, versions, for one pair of weight files."""
 
-    def __init__(self, passes: Passes, language: str, code_kept: Path | None = None) -> None:
+    def __init__(
+        self,
+        passes: Passes,
+        language: str,
+        code_kept: Path | None = None,
+        like: Now | None = None,
+    ) -> None:
+        """``like``: another one of the same run; code and versions are not looked at again."""
         self.passes = passes
         self.texts: Mapping[str, Any] = texts.load(language)
-        self.code = Code(code_kept)
-        self._surroundings: Surroundings | None = None
-        self._files: dict[str, dict[str, str]] = {}
+        self.code: Code = like.code if like else Code(code_kept)
+        self._files: dict[str, dict[str, str]] = like._files if like else {}
+        self._looked: list[Surroundings] = like._looked if like else []
 
     @property
     def surroundings(self) -> Surroundings:
-        if self._surroundings is None:
-            self._surroundings = Surroundings()
-        return self._surroundings
+        if not self._looked:
+            self._looked.append(Surroundings())
+        return self._looked[0]
 
     def files(self, module: str) -> dict[str, str]:
         if module not in self._files:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from render.incremental.state import State
 from render.order import Order
 
 
-def lines(order: Order) -> Iterator[str]:
-    """A line per scene, with the reasons below; last, the film."""
-    state = State(order)
+def lines(orders: Sequence[Order]) -> Iterator[str]:
+    """A line per scene, with the reasons below; last, the film. Several orders are headed by their
+    folders."""
+    state = None
+    for order in orders:
+        if len(orders) > 1:
+            yield f"{order.out}{order.of_track}:"
+        state = State(order, state)
+        yield from _lines(order, state)
+
+
+def _lines(order: Order, state: State) -> Iterator[str]:
     for scene in order.scenes:
         name = order.video_name(scene)
         reasons = state.reasons(scene)

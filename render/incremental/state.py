@@ -31,16 +31,22 @@ class Part:
 class State:
     """Looks at the output folder whenever it is asked; how things stand is looked at once.
 
-    Raises LectureError for weight files that are none.
+    ``like``: the state of another order of the same run, so that what both depend on is looked at
+    once. Raises LectureError for weight files that are none.
     """
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: Order, like: State | None = None) -> None:
         self.order = order
         settings = order.settings
+        words = settings.source, settings.target
         files = settings.weights, settings.weights_for_inference
-        passes = Passes(*files, settings.source, settings.target)
-        passes.check()
-        self._now = Now(passes, order.language, order.code_kept)
+        self._passes: dict[Any, Passes] = like._passes if like else {}
+        if (files, words) not in self._passes:
+            passes = Passes(*files, *words)
+            passes.check()
+            self._passes[files, words] = passes
+        passes = self._passes[files, words]
+        self.now: Now = Now(passes, order.language, order.code_kept, like.now if like else None)
 
     def reasons(self, scene: SceneInfo) -> list[str]:
         """Why a scene is to be rendered, line by line; none if its video is up to date."""
@@ -74,7 +80,7 @@ class State:
         if missing:
             return [missing], record
         made, key = record.get("made"), record.get("key")
-        found = changes(made, key, scene.module, order.picture(scene), self._now)
+        found = changes(made, key, scene.module, order.picture(scene), self.now)
         return found, record
 
     def film_key(self, parts: Sequence[Part]) -> str:
@@ -96,7 +102,7 @@ class State:
 
     def keep(self) -> None:
         """Leave for the next run what made this one slow."""
-        self._now.code.keep()
+        self.now.code.keep()
 
 
 def _misfit(files: Mapping[str, Path], record: Mapping[str, Any]) -> str:

@@ -14,8 +14,7 @@ import pytest
 import engine
 from engine.errors import LectureError
 from render import session
-from render.cli import default_folder
-from render.quality import QUALITIES
+from render.combinations import default_folder
 from scenes.settings import Settings
 
 from .conftest import ROOT, FrontDoor, leftovers, one_line
@@ -55,9 +54,8 @@ class TestMistakes:
     def test_no_room_on_the_disk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         usage = shutil.disk_usage(tmp_path)._replace(free=1_000_000)
         monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-        order = session.Order((), (), QUALITIES["draft"], Settings(), tmp_path, 1)
         with pytest.raises(LectureError, match=r"disk: expected about \d+ MB free, found 1 MB"):
-            session._check_free_space(order, frames=900)
+            session._check_free_space({tmp_path: 3_600_000})
 
 
 def test_help_and_list_load_nothing_heavy() -> None:

@@ -28,7 +28,11 @@ class Story:
         self.most_at_once = 0
         self.frames: list[int] = []
         self.outcomes: dict[str, Result | Failure] = {}
+        self.unwanted: set[str] = set()
         self._alive = 0
+
+    def wanted(self, task: Task) -> bool:
+        return task.slug not in self.unwanted
 
     def started(self, task: Task) -> None:
         self.order.append(task.slug)
@@ -75,6 +79,16 @@ def test_longest_first_and_never_more_than_the_slots(space: Workspace) -> None:
     assert story.most_at_once == 2
     assert story.frames == [3, 3, 3, 3]
     assert story.outcomes == dict.fromkeys(lengths, Result(5, 1.0, 9))
+
+
+def test_a_task_that_is_wanted_no_more_is_not_started(space: Workspace) -> None:
+    story = Story()
+    story.unwanted = {"a", "b"}
+    run(space, [job(space, slug, OK) for slug in "abc"], story=story)
+    assert list(story.outcomes) == ["c"]
+    story.unwanted.add("d")
+    run(space, [job(space, "d", OK)], story=story)
+    assert list(story.outcomes) == ["c"]
 
 
 def test_two_really_run_at_the_same_time(space: Workspace) -> None:
