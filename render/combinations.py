@@ -15,6 +15,7 @@ from render.quality import QUALITIES
 
 if TYPE_CHECKING:
     from render.order import Order
+    from scenes.registry import SceneInfo
     from scenes.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,6 +65,7 @@ def orders(wish: Wish) -> list[Order]:
     weights: list[Path | None] = [*weight_files(patterns)] or [None]
     chosen = {scene.number: scene for scene in map(registry.find, scenes)}
     films = {track: registry.film(track) for track in tracks}
+    _check_tracks(chosen.values(), films)
     settings = _checked(lessons, weights, languages[0], tracks[0])
     kinds = [Kind(*each) for each in product(weights, lessons, languages, qualities)]
     folders = _folders(kinds, wish.out)
@@ -143,6 +145,19 @@ def _checked(
         rest = f" and {len(others) - 5} more" if len(others) > 5 else ""
         first.found = f"{first.found} (mistakes are also in {more}{rest})"
     raise first
+
+
+def _check_tracks(scenes: Iterable[SceneInfo], films: Mapping[str, Sequence[SceneInfo]]) -> None:
+    """Scenes named must be in the tracks named: whoever asks for both means something else."""
+    for scene in scenes:
+        for track, film in films.items():
+            if scene not in film:
+                numbers = ", ".join(str(each.number) for each in film[1:])
+                raise LectureError(
+                    field="scene",
+                    expected=f"one of track {track} ({numbers})",
+                    found=f"{scene.number} {scene.name}",
+                )
 
 
 def _folders(kinds: Sequence[Kind], out: Path | None) -> dict[Kind, Path]:
