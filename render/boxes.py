@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 _CONTAINERS = {b"moov", b"trak", b"edts", b"mdia"}
+_ENABLED = 1  # a flag of a track
 
 
 def top_level(path: Path) -> list[str]:
@@ -20,6 +21,37 @@ def edit_lists(path: Path) -> int:
     """How many tracks have an edit list."""
     with path.open("rb") as file:
         return sum(name == b"elst" for name in _walk(file, 0, path.stat().st_size))
+
+
+def hide_subtitles(path: Path) -> None:
+    """Mark every subtitle track as not enabled: shown only if the viewer asks for it.
+
+    ffmpeg enables the first track of each kind whatever it is told.
+    """
+    with path.open("r+b") as file:
+        for _, start, end in _of_name(file, 0, path.stat().st_size, b"moov"):
+            for _, inside, stop in _of_name(file, start, end, b"trak"):
+                parts = {name: at for name, at, _ in _boxes(file, inside, stop)}
+                if _handler(file, inside, stop) == b"sbtl" and b"tkhd" in parts:
+                    file.seek(parts[b"tkhd"] + 3)  # version, then three bytes of flags
+                    flags = file.read(1)[0]
+                    file.seek(parts[b"tkhd"] + 3)
+                    file.write(bytes([flags & ~_ENABLED]))
+
+
+def _handler(file: BinaryIO, start: int, end: int) -> bytes:
+    """What kind of track the content of a ``trak`` box is."""
+    for _, inside, stop in _of_name(file, start, end, b"mdia"):
+        for _, at, _ in _of_name(file, inside, stop, b"hdlr"):
+            file.seek(at + 8)
+            return file.read(4)
+    return b""
+
+
+def _of_name(
+    file: BinaryIO, start: int, end: int, wanted: bytes
+) -> list[tuple[bytes, int, int]]:
+    return [box for box in _boxes(file, start, end) if box[0] == wanted]
 
 
 def _walk(file: BinaryIO, start: int, end: int) -> Iterator[bytes]:

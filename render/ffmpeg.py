@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -228,6 +229,41 @@ def mux(
     }
     # "v?" maps nothing: it only keeps the metadata file among the inputs.
     graph = ffmpeg.output(video["v"], audio, notes["v?"], _name(target), **settings)
+    Process(_command(binary, graph), target.parent).finish(target)
+
+
+def add_captions(
+    binary: str,
+    video: Path,
+    captions: Sequence[Path],
+    labels: Sequence[tuple[str, str]],
+    target: Path,
+) -> None:
+    """Copy ``video`` into ``target``, with a text track from each WebVTT file of ``captions``.
+
+    ``labels``: language code and name of each track. Whatever else the video has stays as it is,
+    but for captions it had before. All files are in one folder, under plain names.
+    """
+    whole = ffmpeg.input(_name(video))
+    texts = [ffmpeg.input(_name(file), format="webvtt") for file in captions]
+    settings: dict[str, Any] = {
+        "format": "mp4",
+        "c": "copy",
+        "c:s": "mov_text",
+        "map_metadata": 0,
+        "map_chapters": 0,
+        "use_editlist": 0,
+        "movflags": "+faststart+negative_cts_offsets",
+    }
+    for index, (code, name) in enumerate(labels):
+        settings[f"metadata:s:s:{index}"] = (
+            f"language={code}",
+            f"title={name}",
+            f"handler_name={name}",
+        )
+        settings[f"disposition:s:{index}"] = "0"
+    streams = [whole["v"], whole["a"], *(text["s"] for text in texts)]
+    graph = ffmpeg.output(*streams, _name(target), **settings)
     Process(_command(binary, graph), target.parent).finish(target)
 
 
