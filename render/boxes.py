@@ -48,9 +48,7 @@ def _handler(file: BinaryIO, start: int, end: int) -> bytes:
     return b""
 
 
-def _of_name(
-    file: BinaryIO, start: int, end: int, wanted: bytes
-) -> list[tuple[bytes, int, int]]:
+def _of_name(file: BinaryIO, start: int, end: int, wanted: bytes) -> list[tuple[bytes, int, int]]:
     return [box for box in _boxes(file, start, end) if box[0] == wanted]
 
 

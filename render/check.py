@@ -18,7 +18,8 @@ from av.video.stream import VideoStream
 
 from engine.errors import LectureError
 from render import boxes
-from render.content import content_findings
+from render.captions.check import caption_findings
+from render.content import content_findings, same_packets
 from render.expected import BT709, LIMITED, Expected, Finding
 from render.metadata import LANGUAGE_CODES, Chapter
 from render.quality import AUDIO_RATE, Quality
@@ -29,10 +30,23 @@ def check_video(path: Path, expected: Expected, *, shown_as: str | None = None) 
 
     ``shown_as``: the name for the message, where ``path`` is a temporary one.
     """
-    for finding in _findings(path, expected):
+    _demand(_findings(path, expected), shown_as or path)
+
+
+def check_captioned(
+    path: Path, source: Path, expected: Expected, *, shown_as: str | None = None
+) -> None:
+    """As :func:`check_video`, for a copy with captions of a ``source`` that has passed it: its
+    pictures and sound are not decoded again, but must be the same packets at the same times."""
+    _demand(_head_findings(path, expected), shown_as or path)
+    _demand(iter([Finding("pictures and sound as before", True, same_packets(path, source))]), path)
+
+
+def _demand(findings: Iterator[Finding], where: str | Path) -> None:
+    for finding in findings:
         if not finding.good:
             raise LectureError(
-                where=shown_as or path,
+                where=where,
                 field=finding.field,
                 expected=str(finding.expected),
                 found=str(finding.found),
@@ -53,6 +67,14 @@ def read_origin(path: Path) -> tuple[str, int]:
 
 
 def _findings(path: Path, expected: Expected) -> Iterator[Finding]:
+    yield from _head_findings(path, expected)
+    try:
+        yield from content_findings(path, expected)
+    except (av.FFmpegError, OSError) as error:
+        yield Finding("file", "a readable MP4", str(error))
+
+
+def _head_findings(path: Path, expected: Expected) -> Iterator[Finding]:
     try:
         yield from _file_findings(path)
         with av.open(str(path.absolute())) as container:
@@ -62,7 +84,7 @@ def _findings(path: Path, expected: Expected) -> Iterator[Finding]:
             yield from _audio_findings(audio)
             yield from _name_findings(container, expected)
             yield from _chapter_findings(container, expected)
-        yield from content_findings(path, expected)
+        yield from caption_findings(path, expected)
     except (av.FFmpegError, OSError) as error:
         yield Finding("file", "a readable MP4", str(error))
 
@@ -75,7 +97,8 @@ def _file_findings(path: Path) -> Iterator[Finding]:
 
 def _stream_findings(container: InputContainer, expected: Expected) -> Iterator[Finding]:
     kinds = [stream.type for stream in container.streams]
-    wanted = ["video", "audio"] + (["data"] if expected.chapters else [])
+    wanted = ["video", "audio", *("subtitle" for _ in expected.captions)]
+    wanted += ["data"] if expected.chapters else []
     yield Finding("container", True, "mp4" in container.format.name.split(","))
     yield Finding("streams", wanted, kinds)
 

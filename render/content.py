@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import av
 
@@ -45,6 +47,25 @@ def _packets(path: Path) -> tuple[list[_Packet], list[_Packet]]:
             times = packet.pts * base, (packet.duration or 0) * base
             found[kind].append(_Packet(*times, packet.is_keyframe, idr))
     return found["video"], found["audio"]
+
+
+def same_packets(one: Path, other: Path) -> bool:
+    """Whether pictures and sound of two files are the same, byte by byte and in time."""
+    return all(_bare(one, kind) == _bare(other, kind) for kind in ("video", "audio"))
+
+
+def _bare(path: Path, kind: str) -> list[tuple[Any, ...]]:
+    """Times and a digest of each packet."""
+    with av.open(str(path.absolute())) as container:
+        stream = getattr(container.streams, kind)[0]
+        return [
+            (
+                *(packet.pts, packet.dts, packet.duration, packet.time_base),
+                *(packet.is_keyframe, packet.size, zlib.crc32(bytes(packet))),
+            )
+            for packet in container.demux(stream)
+            if packet.pts is not None
+        ]
 
 
 def _packet_findings(path: Path, expected: Expected) -> Iterator[Finding]:

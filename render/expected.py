@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from render.captions.tracks import Track
 from render.metadata import Chapter, Origin
 from render.quality import Quality
 
@@ -20,6 +21,7 @@ class Expected:
     title: str
     origin: Origin
     chapters: tuple[Chapter, ...] = ()
+    captions: tuple[Track, ...] = ()
 
 
 @dataclass(frozen=True)

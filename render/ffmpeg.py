@@ -256,11 +256,8 @@ def add_captions(
         "movflags": "+faststart+negative_cts_offsets",
     }
     for index, (code, name) in enumerate(labels):
-        settings[f"metadata:s:s:{index}"] = (
-            f"language={code}",
-            f"title={name}",
-            f"handler_name={name}",
-        )
+        settings[f"metadata:s:s:{index}"] = f"language={code}"
+        settings[f"metadata:s:{2 + index}"] = f"handler_name={name}"  # behind pictures and sound
         settings[f"disposition:s:{index}"] = "0"
     streams = [whole["v"], whole["a"], *(text["s"] for text in texts)]
     graph = ffmpeg.output(*streams, _name(target), **settings)

@@ -38,7 +38,7 @@ def broken(said: Sentence, language: str) -> list[Lines]:
     seconds = (said.end - said.start) / len(said.text)
     best: list[tuple[float, list[Lines]]] = [(0.0, [])]
     for end in range(1, len(places)):
-        choices = []
+        choices: list[tuple[float, list[Lines]]] = []
         for start in range(end - 1, -1, -1):
             if places[end] - places[start] > LINES * RULES[language].line + LINES and choices:
                 break

@@ -47,7 +47,7 @@ def _of_cue(cue: Cue, language: str, fps: int) -> Iterator[str]:
             yield "a line with blanks at its ends"
     if cue.speed(fps, language) > rules.speed:
         yield f"{cue.speed(fps, language):.1f} characters a second, at most {rules.speed:g}"
-    if not SHORTEST <= seconds + 0.5 / fps or seconds > LONGEST:
+    if seconds < SHORTEST - 0.5 / fps or seconds > LONGEST:
         yield f"{seconds:.2f} s long, not {SHORTEST:.2f} to {LONGEST:g} s"
 
 

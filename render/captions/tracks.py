@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from render import boxes, ffmpeg
+from render import boxes
 from render.captions.cues import Cue
 from render.captions.files import shown_in_track, vtt_for_track
 from render.metadata import LANGUAGE_CODES
@@ -44,6 +44,8 @@ def joined(parts: Sequence[tuple[int, Track]], language: str, fps: int) -> Track
 def embed(binary: str, video: Path, target: Path, tracks: Sequence[Track]) -> None:
     """Write ``target``: pictures, sound, names and chapters of ``video`` as they are, and
     ``tracks`` in the place of whatever captions it had. Both files are in one private folder."""
+    from render import ffmpeg
+
     files = []
     for track in tracks:
         file = target.with_name(f"{target.stem}.{track.language}.vtt")

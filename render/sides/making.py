@@ -1,0 +1,87 @@
+"""Captions into videos, and side files beside them, while a run has its private folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from render import check
+from render.captions.tracks import embed
+from render.expected import Expected
+from render.incremental.stamps import sha256, stamp, write_json
+from render.metadata import LECTURE_TITLES, Origin
+from render.order import Order
+from render.records import path_of, read_record
+from render.sides.keeper import Keeper, digest_of
+from render.sides.story import Story
+from render.workspace import Workspace
+from scenes.registry import SceneInfo
+
+
+class Making:
+    """For the videos of one order."""
+
+    def __init__(self, order: Order, keeper: Keeper, space: Workspace, binary: str) -> None:
+        self._order = order
+        self._keeper = keeper
+        self._space = space
+        self._binary = binary
+
+    def caption(self, video: Path, story: Story, origin: Origin, title: str) -> dict[str, Any]:
+        """Put the captions into a finished ``video`` in a private folder. Returns what is to be
+        remembered of it. Raises LectureError; the video is then as it was."""
+        before = sha256(video)
+        captions = story.captions()
+        target = video.with_name(f"captioned_{video.name}")
+        embed(self._binary, video, target, captions)
+        expected = Expected(
+            self._order.quality,
+            sum(part.frames for part in story.told),
+            title,
+            origin,
+            story.chapters(story.language),
+            captions,
+        )
+        check.check_captioned(target, video, expected, shown_as=video.name)
+        target.replace(video)
+        return {"captions": digest_of(captions), "pictures": before}
+
+    def write(self, name: str, story: Story) -> None:
+        """Everything beside the video ``name``. Raises LectureError."""
+        self._keeper.write(name, story, story.captions())
+
+    def refresh_scene(self, scene: SceneInfo) -> bool:
+        """Captions and side files of a scene whose video is up to date; whether anything was to
+        be done. Raises LectureError."""
+        story = self._keeper.story(scene)
+        name, title = self._order.video_name(scene), self._order.title(scene)
+        return self._refresh(name, story, title, "video")
+
+    def refresh_film(self) -> bool:
+        """The same for the film."""
+        title = LECTURE_TITLES[self._order.language]
+        return self._refresh(self._order.film_name, self._keeper.film_story(), title, "film")
+
+    def _refresh(self, name: str, story: Story, title: str, kind: str) -> bool:
+        if self._keeper.is_up_to_date(name, story):
+            return False
+        record = read_record(self._order.out, name)
+        if record.get("captions") != digest_of(story.captions()):
+            self._caption_again(name, story, title, kind, record)
+        self.write(name, story)
+        return True
+
+    def _caption_again(
+        self, name: str, story: Story, title: str, kind: str, record: dict[str, Any]
+    ) -> None:
+        order = self._order
+        folder = self._space.task_folder(f"captions_{Path(name).stem}")
+        video = folder / name
+        video.symlink_to(order.out / name)
+        origin = Origin(order.language, order.quality.name, record["key"])
+        remembered = self.caption(video, story, origin, title)
+        pictures = record.get("pictures", remembered["pictures"])
+        stamped = stamp(video)
+        self._space.publish(video, name)
+        record["files"][kind] = stamped
+        write_json(path_of(order.out, name), {**record, **remembered, "pictures": pictures})
