@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.errors import LectureError
+from render.captions.tracks import Track
 from render.incremental.stamps import stamp
 from render.incremental.state import State
 from render.metadata import Origin
 from render.order import Order
 from render.progress import duration
 from render.records import describe, write_record
+from render.sides.keeper import Keeper, digest_of
 from render.task import Failure, Result, Task
 from render.workspace import Workspace
 from scenes.registry import SceneInfo
+
+if TYPE_CHECKING:
+    from render.sides.making import Making
 
 Say = Callable[[str], None]
 _MB = 1_000_000
@@ -32,22 +40,54 @@ class Combination:
         self.up_to_date = [s for s in order.scenes if s not in self.scenes]
         self.waiting = {order.video_name(scene) for scene in self.scenes}
         self.failures: dict[str, Failure] = {}  # by the scene's slug, or the film's name
+        self.sides_failed: dict[str, Failure] = {}  # by the video's name
         self.made = 0
         self.film = ""  # what became of it
+        self.keeper: Keeper = Keeper(order, self.state.now.passes)
         self._shown = "" if alone else f"{order.out.name}/"
 
     def idle_lines(self) -> list[str] | None:
         """With nothing to render and nothing to join, how things stand; else None."""
-        if self.scenes:
+        if self.scenes or any(map(self.keeper.is_stale, self.up_to_date)):
             return None
         parts = self.state.parts()
         if isinstance(parts, str):
             film = self._no_film(parts)
-        elif self.state.film_is_up_to_date(parts):
+        elif self.state.film_is_up_to_date(parts) and not self.keeper.film_is_stale():
             film = self._film_stays()
         else:
             return None
         return [*self.lines_of_the_rest(), film]
+
+    def refresh(self, space: Workspace, binary: str) -> Iterator[str]:
+        """Captions and the like of videos that are up to date, where they are not; then a line per
+        such video, and what :meth:`lines_of_the_rest` says."""
+        making = self._making(space, binary)
+        for scene in filter(self.keeper.is_stale, self.up_to_date):
+            name = self.order.video_name(scene)
+            with self._sides_of(name):
+                making.refresh_scene(scene)
+            yield self._sides_told(name)
+        yield from self.lines_of_the_rest()
+
+    def _making(self, space: Workspace, binary: str) -> Making:
+        from render.sides.making import Making
+
+        return Making(self.order, self.keeper, space, binary)
+
+    @contextlib.contextmanager
+    def _sides_of(self, name: str) -> Iterator[None]:
+        """Whatever cannot be made beside a video is told, and the video is left in peace."""
+        try:
+            yield
+        except LectureError as error:
+            self.sides_failed[name] = Failure(str(error), mistake=True)
+
+    def _sides_told(self, name: str) -> str:
+        failure = self.sides_failed.get(name)
+        if failure:
+            return f"{self._shown}{name}: no captions: {failure.line}"
+        return f"{self.order.out / name}: captions and descriptions made anew"
 
     def lines_of_the_rest(self) -> Iterator[str]:
         """A line per video that is up to date; one for all of them where there are many orders."""
@@ -79,16 +119,32 @@ class Combination:
             renderer=order.renderer,
         )
 
-    def publish(self, space: Workspace, scene: SceneInfo, task: Task, result: Result) -> str:
+    def publish(
+        self, space: Workspace, binary: str, scene: SceneInfo, task: Task, result: Result
+    ) -> str:
         """Put a video in place; returns what to say of it."""
-        out, name, described = self.order.out, self.order.video_name(scene), describe(task)
+        out, name, making = (
+            self.order.out,
+            self.order.video_name(scene),
+            self._making(space, binary),
+        )
+        captioned: dict[str, str] = {}
+        with self._sides_of(name):
+            story = self.keeper.story(scene, asdict(result))
+            origin = task.origin(describe(task)["key"])
+            captioned = making.caption(task.video, story, origin, task.title)
+        described = {**describe(task), **captioned}
         space.publish(task.numbers, self.order.numbers_name(scene), out)
         final = space.publish(task.video, name, out)
         write_record(out, name, task, result, described)
-        return (
+        if captioned:
+            with self._sides_of(name):
+                making.write(name, story)
+        told = (
             f"{final}: {result.frames / task.quality.fps:.1f} s of film in "
             f"{duration(result.seconds)}, {result.memory / _MB:.0f} MB of memory at most"
         )
+        return f"{told}; {self._sides_told(name)}" if name in self.sides_failed else told
 
     def ended(self, scene: SceneInfo, failure: Failure | None) -> None:
         """Take note of how a scene ended."""
@@ -122,22 +178,34 @@ class Combination:
         checked = "not all scenes could be rendered" if self.failures else state.parts()
         if isinstance(checked, str):
             return self._no_film(checked)
+        making, name = self._making(space, binary), order.film_name
         if state.film_is_up_to_date(checked):
-            return self._film_stays()
+            if not self.keeper.film_is_stale():
+                return self._film_stays()
+            with self._sides_of(name):
+                making.refresh_film()
+            return self._sides_told(name)
         videos = [film.SceneVideo(part.name, part.title, part.origin) for part in checked]
         parts = film.snapshot(space, videos, order.out)
         if isinstance(parts, str):
             return self._no_film(parts)
         key = state.film_key(checked)
         origin = Origin(order.language, order.quality.name, key)
-        finished = film.join(order.film_name, parts, origin, order.quality, binary)
+        captions: tuple[Track, ...] = ()
+        with self._sides_of(name):
+            captions = self.keeper.film_story().captions()
+        finished = film.join(name, parts, origin, order.quality, binary, captions)
         stamped = stamp(finished)
-        path = space.publish(finished, order.film_name, order.out)
+        path = space.publish(finished, name, order.out)
         shutil.rmtree(finished.parent, ignore_errors=True)
-        state.note_film(key, stamped)
+        state.note_film(key, stamped, digest_of(captions))
+        if captions:
+            with self._sides_of(name):
+                making.write(name, self.keeper.film_story())
         self.film = "made"
         seconds = sum(part.frames for part in parts) / order.quality.fps
-        return f"{path}: the whole lecture, {duration(seconds)}, {len(parts)} chapters"
+        told = f"{path}: the whole lecture, {duration(seconds)}, {len(parts)} chapters"
+        return f"{told}; {self._sides_told(name)}" if name in self.sides_failed else told
 
     def _film_stays(self) -> str:
         self.film = "up to date"
@@ -166,13 +234,17 @@ def summary(combinations: list[Combination]) -> Iterator[str]:
         f"{films} films joined"
     )
     for each in combinations:
-        for name, failure in each.failures.items():
+        for name, failure in (*each.failures.items(), *each.sides_failed.items()):
             yield f"    {each.order.out.name}/{name}{each.order.of_track}: {failure.line}"
 
 
 def exit_code(combinations: list[Combination]) -> int:
     """0 all well, 2 a mistake in the input, 1 in the code."""
-    failures = [failure for each in combinations for failure in each.failures.values()]
+    failures = [
+        failure
+        for each in combinations
+        for failure in (*each.failures.values(), *each.sides_failed.values())
+    ]
     if not failures:
         return 0
     return 2 if all(failure.mistake for failure in failures) else 1

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine.errors import LectureError
 from render import check
+from render.captions.tracks import Track, embed
 from render.expected import Expected
 from render.finish import Part, assemble
 from render.metadata import LECTURE_TITLES, Origin
@@ -54,6 +55,7 @@ def join(
     origin: Origin,
     quality: Quality,
     binary: str,
+    captions: Sequence[Track] = (),
 ) -> Path:
     """Write and check the film ``name``; return where it is, in a private folder."""
     target = parts[0].video.parent / name
@@ -61,8 +63,11 @@ def join(
     chapters = assemble(
         binary, parts, target, title=title, origin=origin, quality=quality, with_chapters=True
     )
+    if captions:
+        bare = target.replace(target.with_name(f"bare_{name}"))
+        embed(binary, bare, target, captions)
     frames = sum(part.frames for part in parts)
-    expected = Expected(quality, frames, title, origin, chapters)
+    expected = Expected(quality, frames, title, origin, chapters, tuple(captions))
     check.check_video(target, expected, shown_as=name)
     return target
 

@@ -80,7 +80,8 @@ class Session:
             self._joiner = _Joiner(self._make_film, beside=self._many)
             with Screen(self._estimate, len(jobs)) as self._screen, self._joiner:
                 for combination, lines in zip(self._combinations, idle, strict=True):
-                    for line in combination.lines_of_the_rest() if lines is None else lines:
+                    rest = combination.refresh(self._space, self._binary)
+                    for line in rest if lines is None else lines:
                         self._screen.say(line)
                     if lines is None and not combination.waiting:
                         self._joiner.join(combination)
@@ -136,7 +137,8 @@ class Session:
         first = commission.owners[0]
         if isinstance(outcome, Result):
             try:
-                self._screen.say(first.publish(self._space, commission.scene, task, outcome))
+                where = self._space, self._binary
+                self._screen.say(first.publish(*where, commission.scene, task, outcome))
             except LectureError as error:
                 outcome = Failure(str(error), mistake=True)
         failure = outcome if isinstance(outcome, Failure) else None

@@ -9,29 +9,30 @@ from render.captions.cues import Cue
 _VTT = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 #: SRT has no escapes: players drop what looks like a tag, readers stumble over an arrow
 _SRT = {"-->": "→", "<": "＜", ">": "＞"}
-#: of an override in the inner format of pysubs2 and of ffmpeg
-_BACKSLASH = {"\\": "＼"}
-_BRACES = {"{": "｛", "}": "｝"}
+#: line breaks and blanks to pysubs2
+_BREAKS = {"\\n": "＼n", "\\N": "＼N", "\\h": "＼h"}
+#: what stands for something in the format that ffmpeg makes tracks from
+_TRACK = {"\\": "＼", "{": "｛", "}": "｝"}
 
 
 def vtt(cues: Sequence[Cue], fps: int) -> str:
     """The text of a WebVTT file."""
-    return _written(cues, fps, "vtt", {**_BACKSLASH, **_VTT})
+    return _written(cues, fps, "vtt", {**_BREAKS, **_VTT})
 
 
 def srt(cues: Sequence[Cue], fps: int) -> str:
     """The text of an SRT file."""
-    return _written(cues, fps, "srt", {**_BACKSLASH, **_SRT})
+    return _written(cues, fps, "srt", {**_BREAKS, **_SRT})
 
 
 def vtt_for_track(cues: Sequence[Cue], fps: int) -> str:
     """WebVTT from which ffmpeg makes a track with :func:`shown_in_track`."""
-    return _written(cues, fps, "vtt", {**_BACKSLASH, **_BRACES, **_VTT})
+    return _written(cues, fps, "vtt", {**_TRACK, **_VTT})
 
 
 def shown_in_track(cue: Cue) -> str:
     """The text of a cue in the track inside an MP4."""
-    return _replaced("\n".join(cue.lines), {**_BACKSLASH, **_BRACES})
+    return _replaced("\n".join(cue.lines), _TRACK)
 
 
 def _written(cues: Sequence[Cue], fps: int, form: str, replaced: dict[str, str]) -> str:

@@ -16,11 +16,11 @@ _OPERATORS = "×÷·+−-=≠→≈<>/"
 _PARTICLES = "的了着地得过吗呢吧们里上下中"
 _TO_WHAT_FOLLOWS = "一两几每这那整第不没最很更把从将被让与和跟或若可刚恰"  # belongs to it
 _COUNTED = re.compile(r"[\d一两几每这那整] ?[个条行位圈枚组轮步次词字张份句套项层头维]$")
-_CLINGING_WORDS = """a an the of in on at to for by with from into no not its his their each every this
-    that is are was be been and or but as than so only all both they it we he she you who what there
-    how must can may will i"""
-_LEADING_WORDS = """and or but so while which that with from into for to by in of on at when where as
-    than if because until"""
+_CLINGING_WORDS = """a an the of in on at to for by with from into no not its his their each every
+    this that is are was be been and or but as than so only all both they it we he she you who what
+    there how must can may will i"""
+_LEADING_WORDS = """and or but so while which that with from into for to by in of on at when where
+    as than if because until"""
 _CLINGING = frozenset(_CLINGING_WORDS.split())  # English words that belong to the next one
 _LEADING = frozenset(_LEADING_WORDS.split())  # that a line had better begin with
 _NUMBER_AT_END = re.compile(r"(?:^|[^A-Za-z])[−-]?[\d.,]*\d%?$")

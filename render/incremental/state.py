@@ -20,7 +20,8 @@ from scenes.registry import SceneInfo
 
 @dataclass(frozen=True)
 class Part:
-    """A scene's video that is up to date: name, title, what its comment says, its SHA-256."""
+    """A scene's video that is up to date: name, title, what its comment says, the SHA-256 of it
+    without captions."""
 
     name: str
     title: str
@@ -64,7 +65,7 @@ class State:
                     f"{name} is out of date: {reasons[0]}" if there else f"{name} is not there yet"
                 )
             origin = Origin(self.order.language, self.order.quality.name, record["key"])
-            digest = record["files"]["video"]["sha256"]
+            digest = record.get("pictures") or record["files"]["video"]["sha256"]
             parts.append(Part(name, self.order.title(scene), origin, digest))
         return parts
 
@@ -95,10 +96,10 @@ class State:
         record = read_record(self.order.out, film.name)
         return not _misfit({"film": film}, record) and record.get("key") == self.film_key(parts)
 
-    def note_film(self, key: str, stamp: Mapping[str, Any]) -> None:
-        """Remember the film that is in place now."""
+    def note_film(self, key: str, stamp: Mapping[str, Any], captions: str = "") -> None:
+        """Remember the film that is in place now, and a digest of the captions in it."""
         path = path_of(self.order.out, self.order.film_name)
-        write_json(path, {"key": key, "files": {"film": stamp}})
+        write_json(path, {"key": key, "captions": captions, "files": {"film": stamp}})
 
     def keep(self) -> None:
         """Leave for the next run what made this one slow."""

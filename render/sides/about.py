@@ -91,7 +91,8 @@ def _of_film(story: Story, language: str) -> tuple[str, list[str], list[str]]:
     listed = chapters.lines(story.chapters(language), story.fps)
     title = film[story.track].format(lecture=LECTURE_TITLES[language])
     learn = own["learn"].format(**story.sizes)
-    return title, [learn, length, "\n".join([film["chapters"], *listed])], own["tags"]
+    chapter_list = "\n".join([film["chapters"], *listed]) if listed else ""
+    return title, [learn, length, chapter_list], own["tags"]
 
 
 def _cut(text: str, most: int) -> str:

@@ -82,6 +82,20 @@ class Keeper:
             "target": str(self._order.settings.target),
         }
 
+    def is_stale(self, scene: SceneInfo) -> bool:
+        """Whether captions or side files of a scene's video are not those of its record."""
+        try:
+            return not self.is_up_to_date(self._order.video_name(scene), self.story(scene))
+        except LectureError:
+            return True
+
+    def film_is_stale(self) -> bool:
+        """The same for the film; its parts must be there."""
+        try:
+            return not self.is_up_to_date(self._order.film_name, self.film_story())
+        except LectureError:
+            return True
+
     def is_up_to_date(self, name: str, story: Story) -> bool:
         """Whether everything beside the video ``name`` is there and tells this story."""
         kept = read_json(self._kept(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -50,38 +51,30 @@ class Making:
         """Everything beside the video ``name``. Raises LectureError."""
         self._keeper.write(name, story, story.captions())
 
-    def refresh_scene(self, scene: SceneInfo) -> bool:
-        """Captions and side files of a scene whose video is up to date; whether anything was to
-        be done. Raises LectureError."""
-        story = self._keeper.story(scene)
+    def refresh_scene(self, scene: SceneInfo) -> None:
+        """Captions and side files of a scene whose video is up to date. Raises LectureError."""
         name, title = self._order.video_name(scene), self._order.title(scene)
-        return self._refresh(name, story, title, "video")
+        self._refresh(name, self._keeper.story(scene), title, "video")
 
-    def refresh_film(self) -> bool:
+    def refresh_film(self) -> None:
         """The same for the film."""
         title = LECTURE_TITLES[self._order.language]
-        return self._refresh(self._order.film_name, self._keeper.film_story(), title, "film")
+        self._refresh(self._order.film_name, self._keeper.film_story(), title, "film")
 
-    def _refresh(self, name: str, story: Story, title: str, kind: str) -> bool:
-        if self._keeper.is_up_to_date(name, story):
-            return False
-        record = read_record(self._order.out, name)
+    def _refresh(self, name: str, story: Story, title: str, kind: str) -> None:
+        order, record = self._order, read_record(self._order.out, name)
         if record.get("captions") != digest_of(story.captions()):
-            self._caption_again(name, story, title, kind, record)
+            folder = self._space.fresh_folder("captions")
+            video = folder / "video.mp4"
+            video.symlink_to(order.out / name)
+            origin = Origin(order.language, order.quality.name, record["key"])
+            remembered = {**self.caption(video, story, origin, title), **_pictures(record)}
+            record["files"][kind] = stamp(video)
+            self._space.publish(video, name, order.out)
+            write_json(path_of(order.out, name), {**record, **remembered})
+            shutil.rmtree(folder, ignore_errors=True)
         self.write(name, story)
-        return True
 
-    def _caption_again(
-        self, name: str, story: Story, title: str, kind: str, record: dict[str, Any]
-    ) -> None:
-        order = self._order
-        folder = self._space.task_folder(f"captions_{Path(name).stem}")
-        video = folder / name
-        video.symlink_to(order.out / name)
-        origin = Origin(order.language, order.quality.name, record["key"])
-        remembered = self.caption(video, story, origin, title)
-        pictures = record.get("pictures", remembered["pictures"])
-        stamped = stamp(video)
-        self._space.publish(video, name)
-        record["files"][kind] = stamped
-        write_json(path_of(order.out, name), {**record, **remembered, "pictures": pictures})
+
+def _pictures(record: dict[str, Any]) -> dict[str, Any]:
+    return {"pictures": record["pictures"]} if "pictures" in record else {}

@@ -91,6 +91,9 @@ def test_default_folders_keep_kinds_apart() -> None:
 
 
 KINDS = ("mp4", "numbers.json")
+CAPTIONS = tuple(f"{language}.{form}" for language in ("zh", "en") for form in ("vtt", "srt"))
+SIDES = (*CAPTIONS, "about.json", "about.zh.txt", "about.en.txt")
+CHAPTERS = ("chapters.zh.vtt", "chapters.en.vtt")
 
 
 def test_all_scenes_and_the_film(front_door: FrontDoor, tmp_path: Path) -> None:
@@ -101,14 +104,18 @@ def test_all_scenes_and_the_film(front_door: FrontDoor, tmp_path: Path) -> None:
     assert result.stderr == ""
     assert len(result.stdout.splitlines()) == 3
     names = {path.name for path in out.iterdir()}
-    scenes = {f"{n}.{kind}" for n in ("01_square_en", "02_circle_en") for kind in KINDS}
-    assert names == {".render", "lecture.mp4", *scenes}
+    videos = "01_square_en", "02_circle_en"
+    scenes = {f"{name}.{kind}" for name in videos for kind in (*KINDS, *SIDES)}
+    film = {f"lecture.{kind}" for kind in ("mp4", *SIDES, *CHAPTERS)}
+    assert names == {".render", *film, *scenes}
     assert leftovers(out) == []
     with av.open(str(out / "lecture.mp4")) as container:
         titles = [chapter["metadata"]["title"] for chapter in container.chapters()]
         assert titles == ["方 = square; #1 \\ en", "[CHAPTER]\nTIMEBASE=1/1"]
         assert container.streams.video[0].frames == 18 + 15
         assert container.streams.audio[0].metadata["language"] == "eng"
+        captions = [stream.metadata["language"] for stream in container.streams.subtitles]
+        assert captions == ["eng", "zho"]
     record = json.loads((out / ".render" / "01_square_en.json").read_text())
     assert record["frames"] == 18
     assert record["beats"][0]["text"] == "文 en"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
+from typing import Any
 
 from engine.errors import LectureError
 
@@ -42,3 +44,7 @@ def find(text: str) -> SceneInfo:
         if text in (str(scene.number), scene.slug):
             return scene
     raise LectureError(field="scene", expected="1 or 2", found=repr(text))
+
+
+def load(module: str, class_name: str) -> Any:
+    return getattr(importlib.import_module(module), class_name)

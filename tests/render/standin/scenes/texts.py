@@ -1,11 +1,23 @@
-"""Titles with everything that FFMETADATA has to escape."""
+"""Titles with everything that FFMETADATA has to escape, and a sentence for each scene."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
+
+from engine.errors import LectureError
+
+_REAL = Path(__file__).resolve().parents[4] / "scenes" / "texts.py"
+_spec = importlib.util.spec_from_file_location("real_texts", _REAL)
+assert _spec is not None and _spec.loader is not None
+_real = importlib.util.module_from_spec(_spec)
+sys.modules["real_texts"] = _real
+_spec.loader.exec_module(_real)
+parse, FOLDER = _real.parse, _real.FOLDER
 
 
 def own(language: str) -> dict[str, Any]:
@@ -14,10 +26,21 @@ def own(language: str) -> dict[str, Any]:
     return json.loads(path.read_text())[language] if path.is_file() else {}  # type: ignore[no-any-return]
 
 
+def entry(language: str, *keys: str) -> Any:
+    found: Any = load(language)
+    for key in keys:
+        if key not in found:
+            raise LectureError(where=f"{language}.toml", field=".".join(keys), expected="a text")
+        found = found[key]
+    return found
+
+
 def load(language: str) -> dict[str, Any]:
+    beats = {"beats": {"only": own(language).get("said", f"文 {{language}}, in {language}")}}
     return {
         **own(language),
-        "01_square": {"title": f"方 = square; #1 \\ {language}"},
-        "02_circle": {"title": "[CHAPTER]\nTIMEBASE=1/1"},
-        "04_long": {"title": "long"},
+        "01_square": {"title": f"方 = square; #1 \\ {language}", **beats},
+        "02_circle": {"title": "[CHAPTER]\nTIMEBASE=1/1", **beats},
+        "04_long": {"title": "long", **beats},
+        "05_noise": {"title": "noise", **beats},
     }
