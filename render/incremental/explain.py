@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from render.incremental.state import State
 from render.order import Order
+from render.sides.keeper import Keeper
 
 
 def lines(orders: Sequence[Order]) -> Iterator[str]:
@@ -19,12 +20,18 @@ def lines(orders: Sequence[Order]) -> Iterator[str]:
         yield from _lines(order, state)
 
 
+_SIDES = "; captions and descriptions are to be made anew"
+
+
 def _lines(order: Order, state: State) -> Iterator[str]:
+    keeper = Keeper(order, state.now.passes)
     for scene in order.scenes:
         name = order.video_name(scene)
         reasons = state.reasons(scene)
         if not reasons:
-            yield f"{name}: up to date{', rendered anyway (--force)' if order.force else ''}"
+            sides = _SIDES if keeper.is_stale(scene) else ""
+            more = ", rendered anyway (--force)" if order.force else sides
+            yield f"{name}: up to date{more}"
             continue
         yield f"{name}: to be rendered"
         yield from (f"    {reason}" for reason in reasons)
@@ -33,4 +40,5 @@ def _lines(order: Order, state: State) -> Iterator[str]:
         yield f"{order.film_name}: {parts}"
     else:
         there = state.film_is_up_to_date(parts)
-        yield f"{order.film_name}: {'up to date' if there else 'to be joined'}"
+        sides = _SIDES if there and keeper.film_is_stale() else ""
+        yield f"{order.film_name}: {'up to date' if there else 'to be joined'}{sides}"

@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import engine
 from engine.errors import LectureError
 
-_REAL = Path(__file__).resolve().parents[4] / "scenes" / "texts.py"
+_REAL = Path(engine.__file__).resolve().parents[1] / "scenes" / "texts.py"
 _spec = importlib.util.spec_from_file_location("real_texts", _REAL)
 assert _spec is not None and _spec.loader is not None
 _real = importlib.util.module_from_spec(_spec)
