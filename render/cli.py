@@ -33,7 +33,8 @@ _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws co
 ./render.sh --track training           scenes 1 and 3-14 as one film
 ./render.sh --explain                  what would be rendered, and why
 
-Exit codes: 0 all well; 1 a scene failed (its log is named); 2 something asked for cannot be.
+Exit codes: 0 all well; 1 a scene failed (its log is named), or a recording is missing or cannot be
+used (each is named); 2 something asked for cannot be.
 LECTURE_FFMPEG names another ffmpeg."""
 
 default_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
@@ -124,6 +125,14 @@ def render(
         RendererName,
         typer.Option(help="fast draws only what changes; plain is Manim's own, for comparison."),
     ] = RendererName.fast,
+    voice: Annotated[
+        str,
+        typer.Option(
+            metavar="WHO",
+            help="none. recordings:DIR, your own: DIR/08_attention_scores/scale.wav and so on. "
+            "draft, a synthetic voice, to hear the timing. Or module:Class (docs/voice.md).",
+        ),
+    ] = "none",
 ) -> None:
     """Render the Transformer lecture: an MP4 per scene, and all of them as lecture.mp4
     (lecture_training.mp4 and lecture_inference.mp4 for those tracks).
@@ -151,6 +160,7 @@ def render(
         jobs=jobs or usable_cores(),
         force=force,
         renderer=renderer.value,
+        voice=voice,
     )
     ordered = orders(wish)
     if explain:

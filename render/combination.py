@@ -19,6 +19,7 @@ from render.progress import duration
 from render.records import describe, write_record
 from render.sides.keeper import Keeper, digest_of
 from render.task import Failure, Result, Task
+from render.voice.parts import complaints, film_sounds, kept
 from render.workspace import Workspace
 from scenes.registry import SceneInfo
 
@@ -36,6 +37,9 @@ class Combination:
     def __init__(self, order: Order, like: Combination | None, alone: bool) -> None:
         self.order = order
         self.state: State = State(order, like.state if like else None)
+        if self.state.voice:
+            film = {scene.slug: None for scene in (*order.scenes, *order.everything)}
+            self.state.voice.make_ready(list(film), order.jobs)
         self.scenes = [s for s in order.scenes if order.force or self.state.reasons(s)]
         self.up_to_date = [s for s in order.scenes if s not in self.scenes]
         self.waiting = {order.video_name(scene) for scene in self.scenes}
@@ -117,6 +121,8 @@ class Combination:
             ffmpeg=binary,
             threads=threads,
             renderer=order.renderer,
+            voice=self.state.voice.for_task(scene.slug) if self.state.voice else None,
+            kept=kept(self.state, scene),
         )
 
     def publish(
@@ -141,8 +147,12 @@ class Combination:
             with self._sides_of(name):
                 making.write(name, story)
         told = (
-            f"{final}: {result.frames / task.quality.fps:.1f} s of film in "
-            f"{duration(result.seconds)}, {result.memory / _MB:.0f} MB of memory at most"
+            f"{final}: its pictures, with another sound"
+            if task.kept
+            else (
+                f"{final}: {result.frames / task.quality.fps:.1f} s of film in "
+                f"{duration(result.seconds)}, {result.memory / _MB:.0f} MB of memory at most"
+            )
         )
         return f"{told}; {self._sides_told(name)}" if name in self.sides_failed else told
 
@@ -194,7 +204,8 @@ class Combination:
         captions: tuple[Track, ...] = ()
         with self._sides_of(name):
             captions = self.keeper.film_story().captions()
-        finished = film.join(name, parts, origin, order.quality, binary, captions)
+        sounds = film_sounds(state, parts, checked)
+        finished = film.join(name, parts, origin, order.quality, binary, captions, sounds)
         stamped = stamp(finished)
         path = space.publish(finished, name, order.out)
         shutil.rmtree(finished.parent, ignore_errors=True)
@@ -206,6 +217,10 @@ class Combination:
         seconds = sum(part.frames for part in parts) / order.quality.fps
         told = f"{path}: the whole lecture, {duration(seconds)}, {len(parts)} chapters"
         return f"{told}; {self._sides_told(name)}" if name in self.sides_failed else told
+
+    def complaints(self) -> list[str]:
+        """A line for each recording that is missing or cannot be used."""
+        return complaints(self.state)
 
     def _film_stays(self) -> str:
         self.film = "up to date"
@@ -239,12 +254,12 @@ def summary(combinations: list[Combination]) -> Iterator[str]:
 
 
 def exit_code(combinations: list[Combination]) -> int:
-    """0 all well, 2 a mistake in the input, 1 in the code."""
+    """0 all well, 2 a mistake in the input, 1 in the code or among the recordings."""
     failures = [
         failure
         for each in combinations
         for failure in (*each.failures.values(), *each.sides_failed.values())
     ]
     if not failures:
-        return 0
+        return 1 if any(each.complaints() for each in combinations) else 0
     return 2 if all(failure.mistake for failure in failures) else 1

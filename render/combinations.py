@@ -15,6 +15,7 @@ from render.quality import QUALITIES
 
 if TYPE_CHECKING:
     from render.order import Order
+    from render.voice.voice import Choice
     from scenes.registry import SceneInfo
     from scenes.settings import Settings
 
@@ -40,6 +41,7 @@ class Wish:
     jobs: int = 1
     force: bool = False
     renderer: str = "fast"
+    voice: str = "none"
 
 
 class Kind(NamedTuple):
@@ -55,6 +57,7 @@ def orders(wish: Wish) -> list[Order]:
     """An order per combination. Everything is checked before: raises LectureError for a value that
     an option cannot have, a pattern that no file matches, and weight files that cannot be shown."""
     from render.order import Order
+    from render.voice.voice import choose
     from scenes import registry
 
     qualities = several("--quality", wish.quality, tuple(QUALITIES))
@@ -68,7 +71,8 @@ def orders(wish: Wish) -> list[Order]:
     _check_tracks(chosen.values(), films)
     settings = _checked(lessons, weights, languages[0], tracks[0])
     kinds = [Kind(*each) for each in product(weights, lessons, languages, qualities)]
-    folders = _folders(kinds, wish.out)
+    voice = choose(wish.voice)
+    folders = _folders(kinds, wish.out, voice)
     return [
         Order(
             scenes=tuple(chosen[number] for number in sorted(chosen)) or films[track],
@@ -81,6 +85,7 @@ def orders(wish: Wish) -> list[Order]:
             jobs=wish.jobs,
             force=wish.force,
             renderer=wish.renderer,
+            voice=voice,
         )
         for kind, track in product(kinds, tracks)
     ]
@@ -151,16 +156,18 @@ def _check_tracks(scenes: Iterable[SceneInfo], films: Mapping[str, Sequence[Scen
     """Scenes named must be in the tracks named: whoever asks for both means something else."""
     for scene in scenes:
         for track, film in films.items():
-            if track != "full" and scene not in film:
+            if scene not in film:
                 numbers = ", ".join(str(each.number) for each in film[1:])
                 raise LectureError(
                     field="scene",
                     expected=f"one of track {track} ({numbers})",
-                    found=scene.slug,
+                    found=f"{scene.number} {scene.name}",
                 )
 
 
-def _folders(kinds: Sequence[Kind], out: Path | None) -> dict[Kind, Path]:
+def _folders(
+    kinds: Sequence[Kind], out: Path | None, voice: Choice | None = None
+) -> dict[Kind, Path]:
     """A folder for each kind of video, no two the same; ``out`` itself where there is only one."""
     if len(kinds) == 1 and out is not None:
         return {kinds[0]: out}
@@ -172,6 +179,7 @@ def _folders(kinds: Sequence[Kind], out: Path | None) -> dict[Kind, Path]:
         name = f"{kind.language}_{kind.quality}"
         name += f"_{lessons[Path(kind.lesson)]}" if kind.lesson != DEFAULT_LESSON else ""
         name += f"_{files[kind.weights]}" if kind.weights is not None else ""
+        name += f"_{voice.label}" if voice else ""
         free, number = name, 2
         while free.casefold() in taken:
             free, number = f"{name}_{number}", number + 1

@@ -15,6 +15,7 @@ from render.expected import Expected
 from render.finish import Part, assemble
 from render.metadata import LECTURE_TITLES, Origin
 from render.quality import Quality
+from render.voice.track import Sound, write_track
 from render.workspace import Workspace
 
 
@@ -56,17 +57,31 @@ def join(
     quality: Quality,
     binary: str,
     captions: Sequence[Track] = (),
+    sounds: Sequence[Sound] | None = None,
 ) -> Path:
-    """Write and check the film ``name``; return where it is, in a private folder."""
+    """Write and check the film ``name``; return where it is, in a private folder.
+
+    ``sounds``: what is heard, by the frames of the film; None for silence.
+    """
     target = parts[0].video.parent / name
+    frames = sum(part.frames for part in parts)
+    track = None
+    if sounds is not None:
+        track = write_track(target.with_suffix(".wav"), sounds, frames, quality.samples_per_frame)
     title = LECTURE_TITLES[origin.language]
     chapters = assemble(
-        binary, parts, target, title=title, origin=origin, quality=quality, with_chapters=True
+        binary,
+        parts,
+        target,
+        title=title,
+        origin=origin,
+        quality=quality,
+        with_chapters=True,
+        sound=track,
     )
     if captions:
         bare = target.replace(target.with_name(f"bare_{name}"))
         embed(binary, bare, target, captions)
-    frames = sum(part.frames for part in parts)
     expected = Expected(quality, frames, title, origin, chapters, tuple(captions))
     check.check_video(target, expected, shown_as=name)
     return target

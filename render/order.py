@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from render.incremental.made import picture
 from render.quality import Quality
@@ -13,11 +13,14 @@ from scenes import texts
 from scenes.registry import SceneInfo
 from scenes.settings import Settings
 
+if TYPE_CHECKING:
+    from render.voice.voice import Choice
+
 
 @dataclass(frozen=True)
 class Order:
     """What was asked for: ``scenes`` are to be rendered, ``everything`` is what the track's film
-    consists of; both in film order. ``force``: also what is up to date."""
+    consists of; both in film order. ``force``: also what is up to date. ``voice``: who speaks."""
 
     scenes: tuple[SceneInfo, ...]
     everything: tuple[SceneInfo, ...]
@@ -27,6 +30,7 @@ class Order:
     jobs: int
     force: bool = False
     renderer: str = "fast"
+    voice: Choice | None = None
 
     @property
     def language(self) -> str:

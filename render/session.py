@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -61,6 +62,9 @@ class Session:
         if self._many:
             for line in summary(self._combinations):
                 print(one_line(line), flush=True)
+        for combination in self._combinations:
+            for line in combination.complaints():
+                print(f"render: {one_line(line)}", file=sys.stderr, flush=True)
         return exit_code(self._combinations)
 
     def _do(self, idle: list[list[str] | None]) -> None:

@@ -31,6 +31,8 @@ class Task:
     ffmpeg: str
     threads: int
     renderer: str = "fast"  # or "plain"
+    voice: dict[str, Any] | None = None  # of Voice.for_task
+    kept: dict[str, str] | None = None  # video, record, numbers: only their sound is to change
 
     @property
     def quality(self) -> Quality:

@@ -17,13 +17,16 @@ import threading
 import time
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import LectureError, one_line
 from render.encoding import FrameEncoder
 from render.finish import Part, assemble
 from render.incremental.made import Notes, key_of, picture
 from render.task import Failure, Message, Result, Task, encode_message
+
+if TYPE_CHECKING:
+    from render.voice.speaker import Speaker
 
 
 def main(task_file: str, descriptor: str) -> None:
@@ -47,6 +50,10 @@ def main(task_file: str, descriptor: str) -> None:
 
 def run(task: Task, report: Any) -> Result:
     """Draw, encode, add sound, check. Leaves the video at ``task.video``."""
+    if task.kept:
+        from render.voice.resound import resound
+
+        return resound(task)
     from render.check import check_video
     from render.expected import Expected
     from render.fast import choose
@@ -55,15 +62,17 @@ def run(task: Task, report: Any) -> Result:
     notes = Notes(task.module, Path(task.code_kept))
     silent = Path(task.folder) / "pictures.mp4"
     renderer, helper = choose(task.renderer)
+    speaker = _speaker(task)
     encoder = FrameEncoder(task.ffmpeg, silent, task.quality, task.threads, helper)
     try:
-        scene = draw(task, renderer, encoder, report)
+        scene = draw(task, renderer, encoder, report, speaker)
     except BaseException:
         encoder.abort()
         raise
     if encoder.frames == 0:
         raise LectureError(where=task.module, expected="a scene that plays", found="no frames")
-    origin = task.origin(_write_made(task, notes, scene))
+    origin = task.origin(_write_made(task, notes, scene, speaker))
+    sound = speaker.track(task, scene.timeline, encoder.frames) if speaker else None
     assemble(
         task.ffmpeg,
         [Part(silent, encoder.frames, task.title)],
@@ -72,6 +81,7 @@ def run(task: Task, report: Any) -> Result:
         origin=origin,
         quality=task.quality,
         with_chapters=False,
+        sound=sound,
     )
     expected = Expected(task.quality, encoder.frames, task.title, origin)
     check_video(task.video, expected, shown_as=task.slug)
@@ -80,7 +90,18 @@ def run(task: Task, report: Any) -> Result:
     return Result(encoder.frames, time.monotonic() - began, _peak_memory(encoder), _beats(scene))
 
 
-def draw(task: Task, renderer: Any, encoder: FrameEncoder, report: Any) -> Any:
+def _speaker(task: Task) -> Speaker | None:
+    """Who speaks, if anybody does."""
+    if task.voice is None:
+        return None
+    from render.voice.speaker import Speaker
+
+    return Speaker(task.voice, task.slug, task.language)
+
+
+def draw(
+    task: Task, renderer: Any, encoder: FrameEncoder, report: Any, speaker: Speaker | None = None
+) -> Any:
     """Play the scene into the encoder; returns the scene."""
     from manim import config
 
@@ -100,6 +121,8 @@ def draw(task: Task, renderer: Any, encoder: FrameEncoder, report: Any) -> Any:
     )
     writer = functools.partial(StreamWriter, encoder=encoder, report=report)
     scene = kind(settings=settings, renderer=renderer(file_writer_class=writer))
+    if speaker:
+        scene.speech = speaker.seconds
     scene.render()
     return scene
 
@@ -125,10 +148,12 @@ def _manim_settings(task: Task) -> dict[str, Any]:
     }
 
 
-def _write_made(task: Task, notes: Notes, scene: Any) -> str:
+def _write_made(task: Task, notes: Notes, scene: Any, speaker: Speaker | None) -> str:
     """Everything that the video depends on; returns the key made of it."""
     ordered = picture(task.slug, task.title, task.language, task.track, task.quality, task.renderer)
     made = notes.finish(scene.reads, ordered, task.ffmpeg)
+    if speaker:
+        made["voice"] = speaker.noted(scene.timeline, task.quality.fps)
     task.made.write_text(json.dumps(made), encoding="utf-8")
     return key_of(made)
 

@@ -56,6 +56,9 @@ class LectureScene(Scene):
         #: its end in one step; for audits and contact sheets
         self.on_beat: Callable[[], None] | None = None
         self.on_quarter: Callable[[], None] | None = None
+        #: asked at the start of each beat, with its key, template and facts, for how many seconds
+        #: it is spoken; such a beat lasts at least as long
+        self.speech: Callable[[str, str, Facts], float] | None = None
         self._runs: dict[str, Run] = {}
         own = self.settings
         files = own.weights, own.weights_for_inference
@@ -141,12 +144,16 @@ class LectureScene(Scene):
         start = self.clock
         said = fill(template, facts)
         self._beat_now = name
+        spoken = self.speech(key, template, facts) if self.speech else 0.0
         self._announce(name, (first, last), template, facts)
         yield
         need = texts.reading_time(said, self.settings.language) + theme.FADE
-        pause = need - (self.clock - start)
-        self.wait(max(0.6, pause))
-        self.timeline.append(Beat(name, first, last, start, self.clock, said, facts, variant))
+        busy = self.clock - start
+        quiet = max(0.6, need - busy)
+        self.wait(max(quiet, spoken - busy))
+        self.timeline.append(
+            Beat(name, first, last, start, self.clock, said, facts, variant, busy, quiet)
+        )
         if self.on_beat is not None:
             self.on_beat()
 
@@ -212,7 +219,8 @@ class LectureScene(Scene):
     def play(self, *animations: Any, **options: Any) -> None:
         start = self.clock
         if self.words_only:
-            self.renderer.time += float(options.get("run_time", 1.0))
+            longest = max((getattr(a, "run_time", 1.0) for a in animations), default=1.0)
+            self.renderer.time += float(options.get("run_time", longest))
             return
         super().play(*animations, **options)
         self.record.see(self.mobjects, start, self.clock)

@@ -20,7 +20,8 @@ class Beat:
     sentence in plain letters.
 
     ``facts`` are what the sentence's template was filled with, as shown; ``variant`` is which of
-    several sentences the weights called for.
+    several sentences the weights called for. ``busy`` is how many seconds its animations took,
+    ``quiet`` how long it then waits where nobody speaks.
     """
 
     name: str
@@ -31,6 +32,13 @@ class Beat:
     text: str
     facts: Mapping[str, str | Say]
     variant: str
+    busy: float
+    quiet: float
+
+    @property
+    def key(self) -> str:
+        """Its sentence's key in the text files."""
+        return f"{self.name}_{self.variant}" if self.variant else self.name
 
 
 @dataclass

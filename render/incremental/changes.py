@@ -17,7 +17,7 @@ from render.incremental.made import FORM, key_of
 from render.incremental.surroundings import Surroundings
 from scenes import texts
 
-_UNREADABLE = "the record of what it was made from cannot be used"
+UNREADABLE = "the record of what it was made from cannot be used"
 _MOST = 8  # values and files named; of more only how many
 
 
@@ -59,7 +59,7 @@ def changes(made: Any, key: Any, module: str, ordered: Mapping[str, Any], now: N
         return ["there is no record of what it was made from"]
     try:
         if made["form"] != FORM or key_of(made) != key:
-            return [_UNREADABLE]
+            return [UNREADABLE]
         return [
             *_ordered(made["picture"], ordered),
             *_few(_values(made["values"], now.passes), "more values"),
@@ -68,7 +68,7 @@ def changes(made: Any, key: Any, module: str, ordered: Mapping[str, Any], now: N
             *_versions(made, now.surroundings),
         ]
     except (LookupError, TypeError, ValueError, AttributeError):
-        return [_UNREADABLE]
+        return [UNREADABLE]
 
 
 def _ordered(said: Mapping[str, Any], ordered: Mapping[str, Any]) -> Iterator[str]:

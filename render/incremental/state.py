@@ -10,23 +10,27 @@ from pathlib import Path
 from typing import Any
 
 from engine.passes import Passes
-from render.incremental.changes import Now, changes
+from render.incremental.changes import UNREADABLE, Now, changes
 from render.incremental.stamps import holds, write_json
 from render.metadata import LECTURE_TITLES, Origin
 from render.order import Order
 from render.records import path_of, read_record
+from render.voice.timing import digests, sounds_of
+from render.voice.voice import Voice, changes_of_voice
+from render.workspace import STATE
 from scenes.registry import SceneInfo
 
 
 @dataclass(frozen=True)
 class Part:
     """A scene's video that is up to date: name, title, what its comment says, the SHA-256 of it
-    without captions."""
+    without captions; first frame and digest of each sound in it."""
 
     name: str
     title: str
     origin: Origin
     digest: str
+    sounds: tuple[tuple[int, str], ...] = ()
 
 
 class State:
@@ -47,6 +51,9 @@ class State:
             passes.check()
             self._passes[files, words] = passes
         passes = self._passes[files, words]
+        self.voice: Voice | None = None
+        if order.voice:
+            self.voice = Voice(order.voice, order.language, order.out / STATE)
         self.now: Now = Now(passes, order.language, order.code_kept, like.now if like else None)
 
     def reasons(self, scene: SceneInfo) -> list[str]:
@@ -66,7 +73,8 @@ class State:
                 )
             origin = Origin(self.order.language, self.order.quality.name, record["key"])
             digest = record.get("pictures") or record["files"]["video"]["sha256"]
-            parts.append(Part(name, self.order.title(scene), origin, digest))
+            sounds = sounds_of(record.get("beats", ()), digests(record), self.order.quality.fps)
+            parts.append(Part(name, self.order.title(scene), origin, digest, sounds))
         return parts
 
     def _look(self, scene: SceneInfo) -> tuple[list[str], dict[str, Any]]:
@@ -82,7 +90,19 @@ class State:
             return [missing], record
         made, key = record.get("made"), record.get("key")
         found = changes(made, key, scene.module, order.picture(scene), self.now)
+        if made and found != [UNREADABLE]:
+            found += changes_of_voice(self.voice, made.get("voice"), scene.slug)
         return found, record
+
+    def only_sound(self, scene: SceneInfo) -> bool:
+        """Whether a video that is out of date needs no other pictures, only other sounds."""
+        reasons, record = self._look(scene)
+        made = record.get("made")
+        if not self.voice or not made or not reasons:
+            return False
+        of_voice = changes_of_voice(self.voice, made.get("voice"), scene.slug)
+        fps = self.order.quality.fps
+        return reasons == of_voice and self.voice.keeps_pictures(made["voice"], scene.slug, fps)
 
     def film_key(self, parts: Sequence[Part]) -> str:
         """Stands for the parts of the film, byte by byte, and for their titles."""

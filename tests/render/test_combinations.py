@@ -60,7 +60,7 @@ def test_labels_are_as_short_as_they_can_be() -> None:
 
 def test_a_scene_outside_the_track_is_refused() -> None:
     assert orders(Wish(scenes=["15", "loss"], track="full"))
-    with pytest.raises(LectureError, match=r"inference \(15, 16, 17, 18, 19\), found 08_attention"):
+    with pytest.raises(LectureError, match=r"inference \(15, 16, 17, 18, 19\), found 8 attention"):
         orders(Wish(scenes=["15", "8"], track="inference"))
 
 
