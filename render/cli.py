@@ -14,6 +14,7 @@ from typer.exceptions import TyperException
 from engine.errors import LectureError, from_os_error, one_line
 from render import commands
 from render.cores import usable_cores
+from render.publish import command as publishing
 
 PROGRAM = "./render.sh"
 _INTERRUPTED = 130  # exit code after Ctrl-C
@@ -41,6 +42,7 @@ default_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 list_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 audit_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 sheet_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
+publish_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 test_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 
 
@@ -197,8 +199,10 @@ def test(context: typer.Context) -> None:
 
 audit_app.command()(commands.audit)
 sheet_app.command()(commands.sheet)
+publish_app.command(epilog=publishing.EPILOG)(publishing.publish)
 
 COMMANDS = {"list": list_app, "audit": audit_app, "sheet": sheet_app, "test": test_app}
+COMMANDS |= {"publish": publish_app}
 
 
 def main() -> None:

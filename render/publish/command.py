@@ -1,0 +1,171 @@
+"""``./render.sh publish``: its options, and the order of its work. Imports late."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engine.errors import LectureError, from_os_error
+
+if TYPE_CHECKING:
+    from render.publish.folder import Publication
+    from render.sidefiles import Description
+
+EPILOG = """[bold]Examples[/]
+./render.sh publish --for bilibili
+./render.sh publish --for youtube --lang en --track training
+./render.sh publish --for moodle --parts scenes --out ~/week3
+
+What each platform takes: docs/platforms.md. How to publish, step by step: docs/publish.md."""
+
+
+def publish(
+    platform: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="PLATFORM",
+            help="bilibili, youtube, canvas, moodle, edx, or generic for any other.",
+        ),
+    ],
+    track: Annotated[
+        str, typer.Option(metavar="TRACK", help="full, training or inference.")
+    ] = "full",
+    quality: Annotated[
+        str, typer.Option(metavar="QUALITY", help="draft, standard, high or 4k.")
+    ] = "standard",
+    lang: Annotated[str, typer.Option(metavar="LANG", help="zh or en.")] = "zh",
+    weights: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A weight file of your own.", show_default=False),
+    ] = None,
+    lesson: Annotated[
+        str, typer.Option(metavar="NAME", help="tutorial, consistent, or a .toml file of yours.")
+    ] = "tutorial",
+    videos: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Where the videos are, or go to. Default: as without publish, out/LANG_QUALITY.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="The published folder. Default: publish/PLATFORM_TRACK beside the videos.",
+            show_default=False,
+        ),
+    ] = None,
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PARTS",
+            help="film, scenes or both. Default: what the platform wants.",
+            show_default=False,
+        ),
+    ] = None,
+    title: Annotated[
+        str, typer.Option(metavar="TEXT", help="Another title for the film.", show_default=False)
+    ] = "",
+    description: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A text file with another description for the film.",
+            show_default=False,
+        ),
+    ] = None,
+    tags: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,C", help="Other tags for the film, with commas.", show_default=False
+        ),
+    ] = "",
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, max=64, help="Scenes rendered at once.", show_default=False),
+    ] = None,
+    render: Annotated[
+        bool,
+        typer.Option(
+            "--render/--no-render",
+            help="Whether to render first what is missing or out of date.",
+        ),
+    ] = True,
+) -> None:
+    """Make a folder that is ready to upload: video, captions, cover, texts, and a checklist of
+    what is left to do by hand.
+
+    Renders first what is missing or out of date, then checks every file against what the platform
+    takes. Where something is not taken, it says what, and writes nothing (exit code 2).
+    """
+    from render.publish import rules
+    from render.publish.wanted import Wanted
+    from render.signals import stoppable
+
+    chosen = rules.named(platform)
+    if parts is not None and parts not in rules.PUBLISHED:
+        raise LectureError(field="--parts", expected=", ".join(rules.PUBLISHED), found=repr(parts))
+    asked = _asked(title, description, tags)
+    wanted = Wanted(track, quality, lang, weights, lesson, videos, jobs)
+    order = wanted.order
+    code = wanted.bring_up_to_date(render)
+    if code:
+        raise typer.Exit(code)
+    with stoppable():
+        from render.publish.folder import Publication
+        from render.publish.pieces import fitted, item, of_order
+
+        default = order.out / "publish" / f"{platform}_{track}"
+        pieces = of_order(order, parts or chosen.publish, asked)
+        publication = Publication(
+            platform=chosen,
+            item=item(order, wanted.own),
+            language=lang,
+            pieces=tuple(fitted(piece, chosen) for piece in pieces),
+            target=(out or default).absolute(),
+        )
+        raise typer.Exit(_publish(publication))
+
+
+def _publish(publication: Publication) -> int:
+    """Check, tell, write; the exit code."""
+    from render.publish import checks
+
+    found = publication.look()
+    faults = checks.faults(found)
+    if faults:
+        for fault in faults:
+            print(f"not taken: {fault}", file=sys.stderr)
+        print(
+            f"render: nothing published for {publication.platform.name}: "
+            f"{len(faults)} of its rules are broken",
+            file=sys.stderr,
+        )
+        return 2
+    advice = [finding for finding in found if finding.rule.advice]
+    for finding in advice:
+        print(f"advice: {finding}")
+    target = publication.write(advice)
+    count = len(publication.pieces)
+    print(f"{target}: ready for {publication.platform.name}, {count} video{'s' * (count > 1)}")
+    print(f"what is left to do: {target / 'CHECKLIST.md'}")
+    return 0
+
+
+def _asked(title: str, description: Path | None, tags: str) -> Description:
+    text = ""
+    if description is not None:
+        try:
+            text = description.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise from_os_error(error, description) from error
+        except UnicodeDecodeError as error:
+            raise LectureError(where=description, expected="UTF-8", found=str(error)) from error
+    named = [tag.strip() for tag in tags.replace("，", ",").split(",")]
+    return {"title": title.strip(), "description": text, "tags": [t for t in named if t]}
