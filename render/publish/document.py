@@ -42,7 +42,7 @@ What is known of platforms without a rule set of their own; `--for generic` make
 |---|---|---|
 | Blackboard Video Studio | 10 GB at most; the apps 250 MB | Blackboard help, 2026-11 |
 | 超星 | mp4, mov, mkv, flv, avi, wmv | vendor page, 2026-11 |
-| 国家智慧教育 (international version) | at least 1920x1080, 16:9, H.264 MP4, AAC 48 kHz or more | 教科信司〔2025〕24号 |
+| 国家智慧教育, international | 1920x1080 or more, 16:9, H.264, AAC 48 kHz | 教科信司〔2025〕24号 |
 | course norms of provinces | H.264 MP4 without burned captions; separate SRT | secondary, 2026-11 |
 | icourse163, 学堂在线, Coursera | no primary document found | |
 
