@@ -15,6 +15,7 @@ from engine.errors import LectureError, from_os_error, one_line
 from render import commands
 from render.cores import usable_cores
 from render.publish import command as publishing
+from render.upload import command as uploading
 
 PROGRAM = "./render.sh"
 _INTERRUPTED = 130  # exit code after Ctrl-C
@@ -43,6 +44,7 @@ list_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 audit_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 sheet_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 publish_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
+upload_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 test_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 
 
@@ -200,9 +202,10 @@ def test(context: typer.Context) -> None:
 audit_app.command()(commands.audit)
 sheet_app.command()(commands.sheet)
 publish_app.command(epilog=publishing.EPILOG)(publishing.publish)
+upload_app.command(epilog=uploading.EPILOG)(uploading.upload)
 
 COMMANDS = {"list": list_app, "audit": audit_app, "sheet": sheet_app, "test": test_app}
-COMMANDS |= {"publish": publish_app}
+COMMANDS |= {"publish": publish_app, "upload": upload_app}
 
 
 def main() -> None:

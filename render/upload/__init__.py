@@ -1,0 +1,1 @@
+"""Sending a published folder to a platform that takes files from programs."""
