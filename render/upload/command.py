@@ -88,7 +88,7 @@ def upload(
 
 
 def _plan(found: Published, privacy: str, course: str | None) -> None:
-    from render.upload import canvas, credentials, youtube
+    from render.upload import canvas, credentials, youtube, youtube_texts
     from render.upload.canvas_answers import COURSE
 
     _say(f"dry run: this is what would be sent from {found.folder}; nothing is sent")
@@ -96,7 +96,7 @@ def _plan(found: Published, privacy: str, course: str | None) -> None:
         lines = canvas.plan(found, course)
         names: tuple[str, ...] = canvas.NAMES if course else (*canvas.NAMES, COURSE)
     else:
-        lines, names = youtube.plan(found, privacy), youtube.NAMES
+        lines, names = youtube_texts.plan(found, privacy), youtube.NAMES
     for line in lines:
         _say(f"  {line}")
     _say(f"credentials: {credentials.are_set(names)}")

@@ -15,20 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.publish.facts import of_texts
-from render.publish.rules import named
 from render.upload.credentials import credentials
 from render.upload.kept import Kept
 from render.upload.patience import Patience
 from render.upload.published import Published, Video
 from render.upload.youtube_answers import Answers, new_service
 from render.upload.youtube_send import Sending, small
+from render.upload.youtube_texts import LANGUAGES, mark, mark_of, snippet
 
 NAMES = ("YOUTUBE_CLIENT_ID", "YOUTUBE_CLIENT_SECRET", "YOUTUBE_REFRESH_TOKEN")
 PRIVACY = ("private", "unlisted", "public")
-LANGUAGES = {"zh": "zh-Hans", "en": "en"}
-_EDUCATION = "27"  # the category's number
-_MARK = "tfl"  # begins the tag by which a video is found again
 
 
 @dataclass
@@ -87,8 +83,8 @@ class YouTube:
             for start in range(0, len(ids), 50):
                 chunk = ",".join(ids[start : start + 50])
                 ours += self._list("videos", part="snippet", id=chunk)
-            ours = [one for one in ours if _mark_of(one).startswith(mark(published, video)[:-10])]
-        return sorted(ours, key=lambda one: _mark_of(one) != mark(published, video))
+            ours = [one for one in ours if mark_of(one).startswith(mark(published, video)[:-10])]
+        return sorted(ours, key=lambda one: mark_of(one) != mark(published, video))
 
     def _video(
         self, published: Published, video: Video, note: dict[str, Any], keep: Callable[[], None]
@@ -96,10 +92,10 @@ class YouTube:
         """Leaves in ``note`` the id of the video as it is to be."""
         marked = mark(published, video)
         found = self._found(published, video, note)
-        body: dict[str, Any] = {"snippet": _snippet(published, video, marked)}
-        if found and _mark_of(found[0]) == marked:
-            old = {*note.get("old", []), *(one["id"] for one in found[1:])}
-            note |= {"id": found[0]["id"], "old": sorted(old)}
+        body: dict[str, Any] = {"snippet": snippet(published, video, marked)}
+        if found and mark_of(found[0]) == marked:
+            others = {*note.get("old", []), *(one["id"] for one in found[1:])}
+            note |= {"id": found[0]["id"], "old": sorted(others)}
             keep()
             update = self.service.videos().update(part="snippet", body={**body, "id": note["id"]})
             self.answers.ask(video.path.name, update.execute)
@@ -187,58 +183,8 @@ class YouTube:
             self.say(f"https://youtu.be/{old}: deleted, replaced by {note['id']}")
 
 
-def mark(published: Published, video: Video) -> str:
-    """The tag that tells which lecture a video is, whatever its quality, and which file."""
-    which = hashlib.sha256(f"{published.item}/{video.stem}".encode()).hexdigest()[:10]
-    return f"{_MARK}-{which}-{video.sha256[:10]}"
-
-
-def _mark_of(found: Any) -> str:
-    tags = found["snippet"].get("tags", [])
-    return next((tag for tag in tags if tag.startswith(f"{_MARK}-")), "")
-
-
-def _snippet(published: Published, video: Video, marked: str) -> dict[str, Any]:
-    language = LANGUAGES[published.language]
-    return {
-        "title": video.title,
-        "description": video.description,
-        "tags": _tags(video, marked),
-        "categoryId": _EDUCATION,
-        "defaultLanguage": language,
-        "defaultAudioLanguage": language,
-    }
-
-
-def _tags(video: Video, marked: str) -> list[str]:
-    """The tags and the mark, as many as YouTube takes together."""
-    tags, limit = list(video.tags), named("youtube").limit("tags together")
-    while tags and limit is not None:
-        facts = of_texts("", "", "", [*tags, marked])
-        if next(fact.value for fact in facts if fact.what == "tags together") <= limit:
-            break
-        tags.pop()
-    return [*tags, marked]
-
-
 def connect(privacy: str, replace: bool, patience: Patience, say: Callable[[str], None]) -> YouTube:
     """With credentials from the environment."""
     client, secret, refresh = credentials(NAMES)
     answers = Answers((secret, refresh), patience)
     return YouTube(new_service(client, secret, refresh), answers, privacy, replace, say)
-
-
-def plan(published: Published, privacy: str) -> list[str]:
-    """What an upload would send, without asking YouTube anything."""
-    lines = []
-    for video in published.videos:
-        lines += [
-            f"video: {video.path.name}, {video.size / 1e6:.1f} MB, {privacy}; if it is on the "
-            "channel already, only texts, captions and cover",
-            f"  title: {video.title}",
-            f"  description: {len(video.description)} characters",
-            f"  tags: {', '.join(_tags(video, mark(published, video)))}",
-            f"  captions: {', '.join(path.name for path in video.captions.values())}",
-            f"  cover: {video.cover.name}",
-        ]
-    return lines
