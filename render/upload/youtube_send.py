@@ -12,7 +12,7 @@ from render.upload.patience import Passing
 from render.upload.published import Video
 from render.upload.youtube_answers import Answers, status_of
 
-_PIECE = 8 * 1024 * 1024  # bytes; YouTube wants a multiple of 256 KiB
+PIECE = 8 * 1024 * 1024  # bytes; YouTube wants a multiple of 256 KiB
 _GONE = (404, 410)  # a session that YouTube has forgotten, after about a week
 _TENTHS = 4  # of a video, and another line is said
 
@@ -29,7 +29,6 @@ class Sending:
     note: dict[str, Any]
     keep: Callable[[], None]
     say: Callable[[str], None] = print
-    piece: int = _PIECE
 
     def run(self) -> dict[str, Any]:
         """The finished video, as YouTube describes it."""
@@ -49,7 +48,7 @@ class Sending:
             part="snippet,status",
             body=self.body,
             notifySubscribers=False,
-            media_body=_media(self.video.path, "video/mp4", self.piece),
+            media_body=_media(self.video.path, "video/mp4", PIECE),
         )
         if session:
             request.resumable_uri = session

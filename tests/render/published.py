@@ -1,0 +1,63 @@
+"""Published folders for tests, made of a small film by the code that makes real ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from PIL import Image
+
+from render.finish import Part, assemble
+from render.publish.folder import Publication
+from render.publish.pieces import Piece
+from render.publish.rules import named
+from render.sidefiles import SideFiles
+
+from .conftest import DRAFT, ORIGIN, encode
+
+SRT = "1\n00:00:00,000 --> 00:00:01,000\n{}\n\n2\n00:00:01,000 --> 00:00:02,000\n…\n"
+VTT = "WEBVTT\n\n00:00.000 --> 00:01.000\n{}\n\n00:01.000 --> 00:02.000\n…\n"
+WORDS = {"zh": "我爱水课", "en": "I love easy courses"}
+
+
+def film(binary: str, folder: Path, frames: int = 30) -> Path:
+    """A film of two chapters with everything that lies beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    half = frames // 2
+    parts = [
+        Part(encode(binary, folder / f"part{n}.mp4", half), half, f"第 {n} 章") for n in (1, 2)
+    ]
+    video = folder / "lecture.mp4"
+    assemble(binary, parts, video, title="讲座", origin=ORIGIN, quality=DRAFT, with_chapters=True)
+    for part in parts:
+        part.video.unlink()
+    beside(video)
+    return video
+
+
+def beside(video: Path) -> None:
+    """Write captions, cover and texts beside a video."""
+    side = SideFiles(video)
+    about = {}
+    for language, words in WORDS.items():
+        side.captions(language, "srt").write_text(SRT.format(words), encoding="utf-8")
+        side.captions(language, "vtt").write_text(VTT.format(words), encoding="utf-8")
+        about[language] = {
+            "title": f"Transformer: {words}",
+            "description": f"{words}。\n\n每一个数字都算给你看。",
+            "tags": ["Transformer", "deep learning", "水课"],
+        }
+    side.about.write_text(json.dumps(about, ensure_ascii=False), encoding="utf-8")
+    Image.linear_gradient("L").resize((1280, 720)).save(side.cover)
+
+
+def publication(video: Path, platform: str, target: Path) -> Publication:
+    """The film in Chinese, for a platform."""
+    texts = SideFiles(video).read_about()["zh"]
+    piece = Piece("transformer_lecture_zh", video, texts, "zh")
+    return Publication(named(platform), "transformer-lecture-full-zh", "zh", (piece,), target)
+
+
+def published(video: Path, platform: str, target: Path) -> Path:
+    """The folder, written."""
+    return publication(video, platform, target).write([])

@@ -1,0 +1,181 @@
+"""A stand-in for Canvas on this computer: as much of its HTTP as an upload uses, and faults."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from email.parser import BytesParser
+from email.policy import HTTP
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+TOKEN = "canvas-token-do-not-print-8c1f"
+
+
+class CanvasStandIn:
+    """Holds what has been uploaded. ``faults`` are spent one by one, each by the first request
+    whose ``METHOD path`` its pattern matches: a status, "drop" (the connection is cut after some
+    of the body), or "lost" (the work is done, but the answer never comes)."""
+
+    def __init__(self) -> None:
+        self.files: dict[int, dict[str, Any]] = {}
+        self.pending: dict[str, dict[str, Any]] = {}
+        self.folders: dict[str, int] = {}
+        self.tracks: dict[str, list[dict[str, str]]] = {}
+        self.requests: list[str] = []
+        self.faults: list[tuple[str, int | str, str]] = []
+        self.converting = 0  # times that a file's media is not there yet
+        self.quota = 10**9
+        self._number = 100
+        outer = self
+
+        class Handler(_Handler):
+            standin = outer
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def number(self) -> int:
+        self._number += 1
+        return self._number
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+    def folder(self, path: str) -> int:
+        return self.folders.setdefault(path, self.number())
+
+    def count(self, pattern: str) -> int:
+        return sum(re.search(pattern, request) is not None for request in self.requests)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    standin: CanvasStandIn
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def _serve(self) -> None:
+        s = self.standin
+        request = f"{self.command} {urlsplit(self.path).path}"
+        s.requests.append(request)
+        length = int(self.headers.get("Content-Length") or 0)
+        fault = next((f for f in s.faults if re.search(f[0], request)), None)
+        if fault:
+            s.faults.remove(fault)
+            if fault[1] == "drop":
+                self.rfile.read(length // 2)
+                return self._cut()
+        body = self.rfile.read(length)
+        if fault and isinstance(fault[1], int):
+            return self._answer(fault[1], fault[2])
+        answer = self._route(request, body)
+        if fault and fault[1] == "lost":
+            return self._cut()
+        return self._answer(*answer)
+
+    do_GET = do_POST = do_PUT = do_DELETE = _serve
+
+    def _cut(self) -> None:
+        self.close_connection = True
+        self.connection.close()
+
+    def _answer(self, status: int, document: Any, location: str = "") -> None:
+        text = document if isinstance(document, str) else json.dumps(document)
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text.encode())))
+        if status == 401:
+            self.send_header("WWW-Authenticate", 'Bearer realm="canvas-lms"')
+        if status == 429:
+            self.send_header("Retry-After", "0")
+        if location:
+            self.send_header("Location", location)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def _route(self, request: str, body: bytes) -> tuple[Any, ...]:
+        s = self.standin
+        if request == "POST /storage":  # a store of its own: no token may come here
+            if self.headers.get("Authorization"):
+                return 400, {"message": "the token was sent to the storage"}
+            return self._store(body)
+        if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+            return 401, {"errors": [{"message": "Invalid access token."}]}
+        if request == "GET /api/v1/courses/7":
+            return 200, {"id": 7, "name": "水课"}
+        if not request.split(" ")[1].startswith(("/api/v1/courses/7/", "/api/v1/", "/finish")):
+            return 404, {"errors": [{"message": "not found"}]}
+        if request == "POST /api/v1/courses/7/files":
+            return self._announce(parse_qs(body.decode()))
+        if found := re.fullmatch(r"GET /finish/(\w+)", request):
+            return self._finish(found[1])
+        if found := re.fullmatch(r"GET /api/v1/courses/7/files/(\d+)", request):
+            file = s.files.get(int(found[1]))
+            return (200, self._shown(file)) if file else (404, {"message": "not found"})
+        if found := re.fullmatch(r"GET /api/v1/courses/7/folders/by_path/(.+)", request):
+            path = found[1]
+            if path not in s.folders:
+                return 404, {"message": "not found"}
+            return 200, [{"id": 1, "name": "root"}, {"id": s.folders[path], "name": path}]
+        if found := re.fullmatch(r"GET /api/v1/folders/(\d+)/files", request):
+            inside = [f for f in s.files.values() if f["folder_id"] == int(found[1])]
+            return 200, [self._shown(file) for file in inside]
+        if found := re.fullmatch(r"PUT /api/v1/media_objects/([\w-]+)/media_tracks", request):
+            s.tracks[found[1]] = json.loads(body)
+            return 200, s.tracks[found[1]]
+        return 404, {"message": "not found"}
+
+    def _announce(self, fields: dict[str, list[str]]) -> tuple[Any, ...]:
+        s = self.standin
+        said = {key: values[0] for key, values in fields.items()}
+        if int(said["size"]) > s.quota:
+            return 400, {"message": "file size exceeds quota limits"}
+        key = f"key{s.number()}"
+        folder = said.get("parent_folder_id")
+        said["folder"] = str(int(folder) if folder else s.folder(said["parent_folder_path"]))
+        s.pending[key] = said
+        return 200, {"upload_url": f"{s.url}/storage", "upload_params": {"key": key, "x": "1 & 2"}}
+
+    def _store(self, body: bytes) -> tuple[Any, ...]:
+        head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
+        parts = list(BytesParser(policy=HTTP).parsebytes(head + body).iter_parts())
+        names = [part.get_param("name", header="content-disposition") for part in parts]
+        if names[-1] != "file" or "key" not in names or "x" not in names:
+            return 400, {"message": f"fields {names}"}
+        key = parts[names.index("key")].get_content().strip()
+        self.standin.pending[key]["content"] = parts[-1].get_payload(decode=True)
+        return 303, "", f"{self.standin.url}/finish/{key}"
+
+    def _finish(self, key: str) -> tuple[Any, ...]:
+        s = self.standin
+        said = s.pending.pop(key)
+        same = [
+            number
+            for number, file in s.files.items()
+            if (file["display_name"], file["folder_id"]) == (said["name"], int(said["folder"]))
+        ]
+        for number in same if said.get("on_duplicate", "overwrite") == "overwrite" else ():
+            del s.files[number]
+        number = s.number()
+        s.files[number] = {
+            "id": number,
+            "display_name": said["name"],
+            "folder_id": int(said["folder"]),
+            "size": len(said["content"]),
+            "content": said["content"],
+            "url": f"{s.url}/files/{number}/download",
+        }
+        return 201, self._shown(s.files[number])
+
+    def _shown(self, file: dict[str, Any]) -> dict[str, Any]:
+        s = self.standin
+        shown = {key: value for key, value in file.items() if key != "content"}
+        waiting = s.converting > 0
+        s.converting -= waiting
+        return shown | {"media_entry_id": "maybe" if waiting else f"m-{file['id']}"}

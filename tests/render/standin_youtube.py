@@ -1,0 +1,227 @@
+"""A stand-in for YouTube on this computer: as much of its HTTP as an upload uses, and faults."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from email.parser import BytesParser
+from email.policy import HTTP
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+CLIENT = "client-1234.apps.example"
+SECRET = "client-secret-do-not-print-77aa"
+REFRESH = "refresh-token-do-not-print-51bc"
+ACCESS = "access-token-do-not-print-90ef"
+
+
+class YouTubeStandIn:
+    """Holds what has been uploaded. ``faults`` are spent one by one, each by the first request
+    whose ``METHOD path`` its pattern matches: a status with a reason, "drop" (the connection is
+    cut after half of the body, which is kept), "lost" (the work is done, no answer comes), or
+    "skip" (none)."""
+
+    def __init__(self) -> None:
+        self.videos: dict[str, dict[str, Any]] = {}
+        self.sessions: dict[str, dict[str, Any]] = {}
+        self.captions: dict[str, dict[str, Any]] = {}
+        self.covers: dict[str, bytes] = {}
+        self.requests: list[str] = []
+        self.received = 0  # bytes of videos
+        self.faults: list[tuple[str, int | str, str]] = []
+        self.refuses_login = False
+        self._number = 0
+        outer = self
+
+        class Handler(_Handler):
+            standin = outer
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def name(self, kind: str) -> str:
+        self._number += 1
+        return f"{kind}{self._number}"
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+    def count(self, pattern: str) -> int:
+        return sum(re.search(pattern, request) is not None for request in self.requests)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    standin: YouTubeStandIn
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def _serve(self) -> None:
+        s = self.standin
+        parts = urlsplit(self.path)
+        self.query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        request = f"{self.command} {parts.path}"
+        s.requests.append(request)
+        length = int(self.headers.get("Content-Length") or 0)
+        fault = next((f for f in s.faults if re.search(f[0], request)), None)
+        if fault:
+            s.faults.remove(fault)
+            if fault[1] == "drop":
+                self._take(self.rfile.read(length // 2))
+                return self._cut()
+        body = self.rfile.read(length)
+        if fault and isinstance(fault[1], int):
+            return self._refuse(fault[1], fault[2])
+        answer = self._route(request, body)
+        if fault and fault[1] == "lost":
+            return self._cut()
+        return self._answer(*answer)
+
+    do_GET = do_POST = do_PUT = do_DELETE = _serve
+
+    def _cut(self) -> None:
+        self.close_connection = True
+        self.connection.close()
+
+    def _refuse(self, status: int, reason: str) -> None:
+        told = {"error": {"code": status, "message": reason, "errors": [{"reason": reason}]}}
+        self._answer(status, told, {})
+
+    def _answer(self, status: int, document: Any, headers: dict[str, str]) -> None:
+        text = "" if document is None else json.dumps(document)
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text.encode())))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def _route(self, request: str, body: bytes) -> tuple[int, Any, dict[str, str]]:
+        s = self.standin
+        if request == "POST /token":
+            said = {key: values[0] for key, values in parse_qs(body.decode()).items()}
+            good = said.get("refresh_token") == REFRESH and said.get("client_secret") == SECRET
+            if s.refuses_login or not good:
+                return 400, {"error": "invalid_grant", "error_description": "expired"}, {}
+            return 200, {"access_token": ACCESS, "expires_in": 3600, "token_type": "Bearer"}, {}
+        if request.startswith("PUT /session/"):
+            return self._piece(body)
+        if self.headers.get("Authorization") != f"Bearer {ACCESS}":
+            return 401, {"error": {"errors": [{"reason": "authError"}]}}, {}
+        method, _, path = request.partition(" ")
+        kind = path.removeprefix("/upload").removeprefix("/youtube/v3/")
+        handler = getattr(self, f"_{method.lower()}_{kind.replace('/', '_')}", None)
+        return handler(body) if handler else (404, {"error": {"errors": [{"reason": path}]}}, {})
+
+    def _get_channels(self, _: bytes) -> tuple[int, Any, dict[str, str]]:
+        item = {
+            "id": "UC1",
+            "snippet": {"title": "水课频道"},
+            "contentDetails": {"relatedPlaylists": {"uploads": "UU1"}},
+        }
+        return 200, {"items": [item]}, {}
+
+    def _get_playlistItems(self, _: bytes) -> tuple[int, Any, dict[str, str]]:
+        names = list(self.standin.videos)
+        start = int(self.query.get("pageToken", 0))
+        page = names[start : start + 2]  # short pages, so that the next one is asked for
+        answer: dict[str, Any] = {"items": [{"contentDetails": {"videoId": n}} for n in page]}
+        if start + 2 < len(names):
+            answer["nextPageToken"] = str(start + 2)
+        return 200, answer, {}
+
+    def _get_videos(self, _: bytes) -> tuple[int, Any, dict[str, str]]:
+        names = self.query["id"].split(",")
+        found = [self.standin.videos[n] for n in names if n in self.standin.videos]
+        shown = [{key: v[key] for key in ("id", "snippet", "status")} for v in found]
+        return 200, {"items": shown}, {}
+
+    def _put_videos(self, body: bytes) -> tuple[int, Any, dict[str, str]]:
+        said = json.loads(body)
+        video = self.standin.videos[said["id"]]
+        video["snippet"] = said["snippet"]
+        return 200, {"id": said["id"]}, {}
+
+    def _delete_videos(self, _: bytes) -> tuple[int, Any, dict[str, str]]:
+        del self.standin.videos[self.query["id"]]
+        return 204, None, {}
+
+    def _post_videos(self, body: bytes) -> tuple[int, Any, dict[str, str]]:
+        s = self.standin
+        name = s.name("s")
+        size = int(self.headers["X-Upload-Content-Length"])
+        s.sessions[name] = {"body": json.loads(body), "size": size, "content": b"", "video": ""}
+        return 200, None, {"Location": f"{s.url}/session/{name}?upload_id=secret-session"}
+
+    def _take(self, body: bytes) -> None:
+        """Keep the bytes of a piece, where they begin at the end of those that are there."""
+        name = urlsplit(self.path).path.rpartition("/")[2]
+        session = self.standin.sessions.get(name)
+        place = re.match(r"bytes (\d+)-", self.headers.get("Content-Range", ""))
+        if session is None or place is None:
+            return
+        assert int(place[1]) == len(session["content"]), "a piece at the wrong place"
+        session["content"] += body
+        self.standin.received += len(body)
+
+    def _piece(self, body: bytes) -> tuple[int, Any, dict[str, str]]:
+        s = self.standin
+        session = s.sessions.get(urlsplit(self.path).path.rpartition("/")[2])
+        if session is None:
+            return 404, {"error": {"errors": [{"reason": "notFound"}]}}, {}
+        if session["video"]:
+            return 200, s.videos[session["video"]]["answer"], {}
+        self._take(body)
+        if len(session["content"]) < session["size"]:
+            end = len(session["content"]) - 1
+            return 308, None, {"Range": f"bytes=0-{end}"} if end >= 0 else {}
+        name = session["video"] = s.name("v")
+        said = session["body"]
+        s.videos[name] = {
+            "id": name,
+            "snippet": said["snippet"],
+            "status": said["status"],
+            "content": session["content"],
+            "answer": {"id": name, "snippet": said["snippet"]},
+        }
+        return 200, s.videos[name]["answer"], {}
+
+    def _multipart(self, body: bytes) -> tuple[dict[str, Any], bytes]:
+        head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
+        one, two = BytesParser(policy=HTTP).parsebytes(head + body).iter_parts()
+        return json.loads(one.get_payload(decode=True)), two.get_payload(decode=True)
+
+    def _get_captions(self, _: bytes) -> tuple[int, Any, dict[str, str]]:
+        items = [
+            {"id": name, "snippet": track["snippet"]}
+            for name, track in self.standin.captions.items()
+            if track["snippet"]["videoId"] == self.query["videoId"]
+        ]
+        return 200, {"items": items}, {}
+
+    def _post_captions(self, body: bytes) -> tuple[int, Any, dict[str, str]]:
+        s = self.standin
+        said, content = self._multipart(body)
+        snippet = said["snippet"]
+        for track in s.captions.values():
+            there = track["snippet"]
+            if all(there[key] == snippet[key] for key in ("videoId", "language", "name")):
+                return 409, {"error": {"errors": [{"reason": "captionExists"}]}}, {}
+        name = s.name("c")
+        s.captions[name] = {"snippet": {**snippet, "trackKind": "standard"}, "content": content}
+        return 200, {"id": name}, {}
+
+    def _put_captions(self, body: bytes) -> tuple[int, Any, dict[str, str]]:
+        said, content = self._multipart(body)
+        self.standin.captions[said["id"]]["content"] = content
+        return 200, {"id": said["id"]}, {}
+
+    def _post_thumbnails_set(self, body: bytes) -> tuple[int, Any, dict[str, str]]:
+        self.standin.covers[self.query["videoId"]] = body
+        return 200, {"items": []}, {}

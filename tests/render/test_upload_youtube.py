@@ -1,0 +1,260 @@
+"""Uploads to YouTube, against a stand-in on this computer that speaks the same HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import LectureError
+from render.upload import published, youtube, youtube_send
+from render.upload.kept import Kept
+from render.upload.patience import Patience
+from render.upload.youtube_answers import Answers, new_service
+
+from . import published as made
+from .standin_youtube import ACCESS, CLIENT, REFRESH, SECRET, YouTubeStandIn
+
+pytest.importorskip("googleapiclient")
+
+PIECE = 4096
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[YouTubeStandIn]:
+    standin = YouTubeStandIn()
+    monkeypatch.setenv("YOUTUBE_API_URL", standin.url)
+    monkeypatch.setattr(youtube_send, "PIECE", PIECE)
+    yield standin
+    standin.close()
+
+
+@pytest.fixture(scope="module")
+def video(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made.film(binary, tmp_path_factory.mktemp("film"))
+
+
+@pytest.fixture(scope="module")
+def other(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made.film(binary, tmp_path_factory.mktemp("other"), frames=20)
+
+
+@pytest.fixture
+def folder(video: Path, tmp_path: Path) -> Path:
+    return made.published(video, "youtube", tmp_path / "youtube_full")
+
+
+class Sender:
+    """Uploads the folder and keeps every line that was said."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.said: list[str] = []
+
+    def __call__(self, *, replace: bool = False, refresh: str = REFRESH) -> None:
+        found = published.read(self.folder, "youtube")
+        patience = Patience(4, 0.001, 0.001, self.said.append, lambda _: None)
+        answers = Answers((SECRET, refresh), patience)
+        service = new_service(CLIENT, SECRET, refresh)
+        channel = youtube.YouTube(service, answers, "unlisted", replace, self.said.append)
+        channel.upload(found, Kept(self.folder))
+
+    def refused(self, **how: Any) -> str:
+        with pytest.raises(LectureError) as caught:
+            self(**how)
+        return str(caught.value)
+
+
+@pytest.fixture
+def send(folder: Path, server: YouTubeStandIn) -> Sender:
+    return Sender(folder)
+
+
+def whole(server: YouTubeStandIn, video: Path) -> dict[str, Any]:
+    """The one video there is, which must be the film, with captions and a cover."""
+    (found,) = server.videos.values()
+    assert found["content"] == video.read_bytes()
+    assert len(server.captions) == 2
+    assert found["id"] in server.covers
+    return found
+
+
+def test_everything_arrives(send: Sender, server: YouTubeStandIn, video: Path) -> None:
+    send()
+    found = whole(server, video)
+    assert server.count("PUT /session") > 2, "sent in pieces"
+    assert found["snippet"]["title"] == "Transformer: 我爱水课"
+    assert found["snippet"]["tags"][:3] == ["Transformer", "deep learning", "水课"]
+    assert found["status"]["privacyStatus"] == "unlisted"
+    tracks = {t["snippet"]["language"]: t["content"] for t in server.captions.values()}
+    assert made.WORDS["en"].encode() in tracks["en"]
+    assert made.WORDS["zh"].encode() in tracks["zh-Hans"]
+
+
+def test_again_changes_texts_in_place(send: Sender, server: YouTubeStandIn, video: Path) -> None:
+    send()
+    sent = server.received
+    for _ in range(2):
+        send()
+    assert server.received == sent
+    assert server.count("POST /upload/youtube/v3/captions") == 2
+    whole(server, video)
+
+
+@pytest.mark.parametrize("memory", ["lost", "nonsense"])
+def test_it_is_found_again_without_our_notes(
+    memory: str, send: Sender, server: YouTubeStandIn, video: Path
+) -> None:
+    server.videos |= {
+        f"other{n}": {"id": f"other{n}", "snippet": {"tags": ["tfl-x"]}, "status": {}}
+        for n in range(5)
+    }
+    send()
+    kept = Kept(send.folder).path
+    if memory == "lost":
+        kept.unlink()
+    else:
+        kept.write_text("[1]")
+    send()
+    assert len(server.videos) == 6
+    assert len(server.captions) == 2
+
+
+def test_new_captions_take_the_place_of_the_old(send: Sender, server: YouTubeStandIn) -> None:
+    send()
+    captions = send.folder / "transformer_lecture_zh.en.srt"
+    captions.write_text(made.SRT.format("mended"), encoding="utf-8")
+    send()
+    assert len(server.captions) == 2
+    assert any(b"mended" in track["content"] for track in server.captions.values())
+
+
+class TestChangedVideo:
+    @pytest.fixture(autouse=True)
+    def changed(self, send: Sender, other: Path) -> None:
+        send()
+        made.published(other, "youtube", send.folder)
+
+    def test_is_not_uploaded_beside_the_old_one(
+        self, send: Sender, server: YouTubeStandIn, video: Path
+    ) -> None:
+        assert "--replace" in send.refused()
+        whole(server, video)
+
+    @pytest.mark.parametrize("memory", ["kept", "lost"])
+    def test_replaces_it_when_asked_to(
+        self, memory: str, other: Path, send: Sender, server: YouTubeStandIn
+    ) -> None:
+        if memory == "lost":
+            Kept(send.folder).path.unlink()
+        (old,) = server.videos
+        send(replace=True)
+        (new,) = server.videos
+        assert new != old
+        assert server.videos[new]["content"] == other.read_bytes()
+        assert new in server.covers
+
+    def test_the_old_one_stays_until_the_new_one_is_complete(
+        self, send: Sender, server: YouTubeStandIn
+    ) -> None:
+        (old,) = server.videos
+        server.faults = [("thumbnails", 403, "forbidden")]
+        assert "403 forbidden" in send.refused(replace=True)
+        assert old in server.videos
+        send(replace=True)
+        assert old not in server.videos
+        assert len(server.videos) == 1
+
+
+@pytest.mark.parametrize("fault", ["drop", "lost", 500, 503, 429])
+@pytest.mark.parametrize("skipped", [0, 1, 3])
+def test_a_failure_half_way_is_gone_on_from(
+    fault: int | str, skipped: int, send: Sender, server: YouTubeStandIn, video: Path
+) -> None:
+    server.faults = [("PUT /session", "skip", "")] * skipped + [("PUT /session", fault, "busy")]
+    send()
+    whole(server, video)
+    assert not server.faults
+    assert server.received == video.stat().st_size, "no byte was sent twice"
+
+
+def test_an_upload_that_was_killed_goes_on_the_next_time(
+    send: Sender, server: YouTubeStandIn, video: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: Any) -> None:
+        if server.received >= 2 * PIECE:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(youtube_send.Sending, "_tell", killed)
+    with pytest.raises(KeyboardInterrupt):
+        send()
+    monkeypatch.undo()
+    monkeypatch.setenv("YOUTUBE_API_URL", server.url)
+    send()
+    whole(server, video)
+    assert server.received == video.stat().st_size
+    assert any("cut off" in line for line in send.said)
+
+
+def test_a_session_that_youtube_forgot_is_begun_anew(
+    send: Sender, server: YouTubeStandIn, video: Path
+) -> None:
+    server.faults = [("PUT /session", "skip", "")] * 2 + [("PUT /session", 400, "bad")]
+    send.refused()
+    server.sessions.clear()
+    send()
+    whole(server, video)
+
+
+@pytest.mark.parametrize(
+    "where", ["POST /upload/youtube/v3/videos", "captions", "thumbnails", "channels", "POST /token"]
+)
+@pytest.mark.parametrize("fault", ["drop", "lost", 503])
+def test_every_other_request_is_tried_again_too(
+    where: str, fault: int | str, send: Sender, server: YouTubeStandIn, video: Path
+) -> None:
+    server.faults = [(where, fault, "backendError")]
+    send()
+    whole(server, video)
+    assert not server.faults
+
+
+def test_refusals_are_one_line_and_name_what_to_mend(send: Sender, server: YouTubeStandIn) -> None:
+    for status, reason, word in (
+        (403, "quotaExceeded", "midnight Pacific time"),
+        (400, "uploadLimitExceeded", "quota"),
+        (403, "forbidden", "an account that may do this"),
+        (401, "authError", "YOUTUBE_REFRESH_TOKEN"),
+        (404, "channelNotFound", "status 404 channelNotFound"),
+    ):
+        # an answer of 401 makes the library log in anew and ask once more
+        server.faults = [("channels", status, reason)] * 3
+        line = send.refused()
+        assert word in line
+        assert "\n" not in line
+    server.faults = []
+    server.refuses_login = True
+    assert "7 days" in send.refused()
+    assert not server.videos
+
+
+def test_no_output_and_no_file_has_a_secret(
+    send: Sender, server: YouTubeStandIn, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.faults = [
+        ("PUT /session", "drop", ""),
+        ("captions", 500, f"{SECRET} {REFRESH}"),
+        ("thumbnails", 403, f"{SECRET}{REFRESH}"),
+    ]
+    said = send.refused()
+    send.said.append(send.refused(refresh="refresh-token-that-is-wrong"))
+    send()
+    told = capfd.readouterr()
+    kept = Kept(send.folder).path.read_text(encoding="utf-8")
+    everything = "\n".join([*send.said, said, told.out, told.err])
+    for secret in (SECRET, REFRESH, ACCESS, "secret-session", "token-that-is-wrong"):
+        assert secret not in everything
+    for secret in (SECRET, REFRESH, ACCESS):
+        assert secret not in kept
