@@ -32,18 +32,19 @@ def publish(
         ),
     ],
     track: Annotated[
-        str, typer.Option(metavar="TRACK", help="full, training or inference.")
+        str, typer.Option(metavar="TRACK,...", help="full, training or inference.")
     ] = "full",
     quality: Annotated[
-        str, typer.Option(metavar="QUALITY", help="draft, standard, high or 4k.")
+        str, typer.Option(metavar="QUALITY,...", help="draft, standard, high or 4k.")
     ] = "standard",
-    lang: Annotated[str, typer.Option(metavar="LANG", help="zh or en.")] = "zh",
+    lang: Annotated[str, typer.Option(metavar="LANG,...", help="zh or en.")] = "zh",
     weights: Annotated[
-        Path | None,
+        list[str] | None,
         typer.Option(metavar="FILE", help="A weight file of your own.", show_default=False),
     ] = None,
     lesson: Annotated[
-        str, typer.Option(metavar="NAME", help="tutorial, consistent, or a .toml file of yours.")
+        str,
+        typer.Option(metavar="NAME,...", help="tutorial, consistent, or a .toml file of yours."),
     ] = "tutorial",
     videos: Annotated[
         Path | None,
@@ -94,7 +95,7 @@ def publish(
         bool,
         typer.Option(
             "--render/--no-render",
-            help="Whether to render first what is missing or out of date.",
+            help="Render first what is missing or out of date, or publish what is there.",
         ),
     ] = True,
 ) -> None:
@@ -104,6 +105,8 @@ def publish(
     Renders first what is missing or out of date, then checks every file against what the platform
     takes. Where something is not taken, it says what, and writes nothing (exit code 2).
     """
+    from render.combinations import Wish, orders
+    from render.cores import usable_cores
     from render.publish import rules
     from render.publish.wanted import Wanted
     from render.signals import stoppable
@@ -112,25 +115,42 @@ def publish(
     if parts is not None and parts not in rules.PUBLISHED:
         raise LectureError(field="--parts", expected=", ".join(rules.PUBLISHED), found=repr(parts))
     asked = _asked(title, description, tags)
-    wanted = Wanted(track, quality, lang, weights, lesson, videos, jobs)
-    order = wanted.order
-    code = wanted.bring_up_to_date(render)
-    if code:
+    wish = Wish(
+        quality=quality,
+        lang=lang,
+        weights=weights,
+        track=track,
+        lesson=lesson,
+        out=videos,
+        jobs=jobs or usable_cores(),
+    )
+    wanted = Wanted(wish, orders(wish))
+    if out is not None and len(wanted.orders) > 1:
+        raise LectureError(
+            field="--out", expected="one publication", found=f"{len(wanted.orders)} of them"
+        )
+    if not render:
+        for line in wanted.as_they_are():
+            print(f"note: {line}")
+    elif code := wanted.bring_up_to_date():
         raise typer.Exit(code)
     with stoppable():
         from render.publish.folder import Publication
         from render.publish.pieces import fitted, item, of_order
 
-        default = order.out / "publish" / f"{platform}_{track}"
-        pieces = of_order(order, parts or chosen.publish, asked)
-        publication = Publication(
-            platform=chosen,
-            item=item(order, wanted.own),
-            language=lang,
-            pieces=tuple(fitted(piece, chosen) for piece in pieces),
-            target=(out or default).absolute(),
-        )
-        raise typer.Exit(_publish(publication))
+        codes = []
+        for order in wanted.orders:
+            default = order.out / "publish" / f"{platform}_{order.settings.track}"
+            pieces = of_order(order, parts or chosen.publish, asked)
+            publication = Publication(
+                platform=chosen,
+                item=item(order, wanted.own(order)),
+                language=order.language,
+                pieces=tuple(fitted(piece, chosen) for piece in pieces),
+                target=(out or default).absolute(),
+            )
+            codes.append(_publish(publication))
+        raise typer.Exit(max(codes))
 
 
 def _publish(publication: Publication) -> int:

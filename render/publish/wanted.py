@@ -3,102 +3,81 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import LectureError
 
 if TYPE_CHECKING:
+    from render.combinations import Wish
     from render.order import Order
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to render, as the front door's options say it; ``videos`` is its ``--out``."""
+    """What to render, as the front door's options say it; ``orders`` are what that comes to."""
 
-    track: str
-    quality: str
-    lang: str
-    weights: Path | None
-    lesson: str
-    videos: Path | None
-    jobs: int | None = None
+    wish: Wish
+    orders: Sequence[Order]
 
+    @property
     def command(self) -> str:
         """The command that renders them."""
+        wish = self.wish
         options = {
-            "--track": (self.track, "full"),
-            "--quality": (self.quality, "standard"),
-            "--lang": (self.lang, "zh"),
-            "--weights": (self.weights, None),
-            "--lesson": (self.lesson, "tutorial"),
-            "--out": (self.videos, None),
+            "--track": (wish.track, "full"),
+            "--quality": (wish.quality, "standard"),
+            "--lang": (wish.lang, "zh"),
+            "--lesson": (wish.lesson, "tutorial"),
+            "--out": (wish.out, None),
         }
         words = ["./render.sh"]
         for option, (value, default) in options.items():
             if value != default:
                 words += [option, str(value)]
+        for file in wish.weights or ():
+            words += ["--weights", file]
         return shlex.join(words)
 
-    @property
-    def own(self) -> str:
-        """The name of a lesson or weights of one's own; empty for the tutorial's."""
-        lesson = Path(self.lesson).stem if self.lesson != "tutorial" else ""
-        return "-".join(filter(None, (lesson, self.weights.stem if self.weights else "")))
+    def own(self, order: Order) -> str:
+        """The name of a lesson or weights of one's own, by which they are told apart from the
+        tutorial's when they are uploaded; empty for the tutorial's."""
+        lesson = Path(self.wish.lesson).stem if self.wish.lesson != "tutorial" else ""
+        weights = Path(order.settings.weights).stem if self.wish.weights else ""
+        return "-".join(filter(None, (lesson, weights)))
 
-    @cached_property
-    def order(self) -> Order:
-        """Raises LectureError for a choice that there is not."""
-        from render.cli import default_folder
-        from render.cores import usable_cores
-        from render.order import Order
-        from render.quality import QUALITIES
-        from scenes import lessons, registry
-        from scenes.settings import LANGUAGES
-
-        for option, value, known in (
-            ("--track", self.track, tuple(registry.TRACKS)),
-            ("--quality", self.quality, tuple(QUALITIES)),
-            ("--lang", self.lang, LANGUAGES),
-        ):
-            if value not in known:
-                raise LectureError(field=option, expected=", ".join(known), found=repr(value))
-        settings = lessons.settings(self.lesson, self.lang, self.weights, self.track)
-        film = registry.film(self.track)
-        folder = self.videos or default_folder(settings, self.quality, self.lesson, self.weights)
-        return Order(
-            scenes=film,
-            everything=film,
-            quality=QUALITIES[self.quality],
-            settings=settings,
-            out=folder.absolute(),
-            jobs=self.jobs or usable_cores(),
-        )
-
-    def bring_up_to_date(self, render: bool) -> int:
-        """Render what is missing or out of date; the exit code. Without ``render``: raises
-        LectureError with the command that renders it."""
+    def bring_up_to_date(self) -> int:
+        """Render what is missing or out of date; the exit code."""
         from render.session import Session
 
-        why = "" if render else self._what_is_missing()
-        if why:
-            raise LectureError(
-                where=self.order.out,
-                field="videos",
-                expected=f"all of them up to date (type: {self.command()})",
-                found=why,
-            )
-        return Session(self.order).run() if render else 0
+        return Session(*self.orders).run()
 
-    def _what_is_missing(self) -> str:
-        from render.incremental.state import State
+    def as_they_are(self) -> list[str]:
+        """What is out of date, a line each. Raises LectureError, with the command that renders
+        it, where a film is missing."""
+        told = []
+        for order in self.orders:
+            why = _what_is_missing(order)
+            if why and not (order.out / order.film_name).is_file():
+                raise LectureError(
+                    where=order.out / order.film_name,
+                    expected=f"a film (type: {self.command})",
+                    found=f"none, {why}",
+                )
+            if why:
+                told.append(f"{order.out}: {why}; published as it is (to render: {self.command})")
+        return told
 
-        state = State(self.order)
-        parts = state.parts()
-        if isinstance(parts, str):
-            return parts
-        if state.film_is_up_to_date(parts):
-            return ""
-        return f"{self.order.film_name} is not made of the scenes as they are"
+
+def _what_is_missing(order: Order) -> str:
+    from render.combination import Combination
+
+    looked = Combination(order, None, True)
+    if looked.scenes:
+        video = order.out / order.video_name(looked.scenes[0])
+        return f"{video.name} is {'out of date' if video.is_file() else 'not there'}"
+    if looked.idle_lines() is None:
+        return f"{order.film_name} or its captions are out of date"
+    return ""

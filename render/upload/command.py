@@ -60,7 +60,7 @@ def upload(
     Sending it again replaces what was sent before. An upload that was cut off goes on where it
     was when the command is given again.
     """
-    from render.cli import ROOT
+    from render.combinations import ROOT
     from render.signals import stoppable
     from render.upload import published
     from render.upload.kept import Kept, alone
