@@ -32,7 +32,11 @@ def cues(path: Path) -> list[Cue]:
     """The captions of an SRT, VTT or BCC file. Raises LectureError where there are none."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-        found = _from_bcc(text) if path.suffix == ".bcc" else _from_text(text)
+        found = (
+            _from_bcc(text)
+            if path.suffix == ".bcc"
+            else _from_text(text, "vtt" if text.startswith("WEBVTT") else "srt")
+        )
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise LectureError(where=path, expected="captions", found=str(error)) from error
     if not found:
@@ -44,12 +48,12 @@ def _from_bcc(text: str) -> list[Cue]:
     return [Cue(c["from"], c["to"], c["content"]) for c in json.loads(text)["body"]]
 
 
-def _from_text(text: str) -> list[Cue]:
+def _from_text(text: str, form: str) -> list[Cue]:
     import pysubs2
 
     return [
         Cue(line.start / 1000, line.end / 1000, line.plaintext)
-        for line in pysubs2.SSAFile.from_string(text)
+        for line in pysubs2.SSAFile.from_string(text, form)
     ]
 
 

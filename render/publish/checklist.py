@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.publish.checks import Finding
+from render.publish.checks import Finding, lines
 from render.publish.facts import chapters_in
 from render.publish.pieces import Piece
 from render.publish.rules import Platform
@@ -61,8 +61,8 @@ def _lines(
             [p.captions_name(one, form) for p in pieces for one in p.caption_languages], language
         ),
     }
-    for step in texts["steps"][platform.key]:
-        yield f"- [ ] {step.format(**named)}"
+    for number, step in enumerate(texts["steps"][platform.key], 1):
+        yield f"- [ ] {number}. {step.format(**named)}"
     yield ""
     yield f"## {words['texts']}"
     for piece in pieces:
@@ -74,17 +74,18 @@ def _lines(
         yield ""
         yield f"## {words['advice']}"
         yield ""
-        yield from (f"- {finding}" for finding in advice)
+        yield from (f"- {line}" for line in lines(advice))
 
 
 def _paste(piece: Piece, words: dict[str, str]) -> Iterator[str]:
     said = piece.texts
     yield f"### {piece.video_name}"
     yield ""
-    yield f"- {words['title']}: `{said['title']}`"
-    yield f"- {words['description']}: [{piece.stem}.txt]({piece.stem}.txt)"
-    yield f"- {words['tags']}: {', '.join(said['tags'])}"
-    yield f"- {words['cover']}: {piece.cover_name}"
+    colon = words["colon"]
+    yield f"- {words['title']}{colon}`{said['title']}`"
+    yield f"- {words['description']}{colon}[{piece.stem}.txt]({piece.stem}.txt)"
+    yield f"- {words['tags']}{colon}{', '.join(said['tags'])}"
+    yield f"- {words['cover']}{colon}{piece.cover_name}"
 
 
 def _chapters(piece: Piece, words: dict[str, str]) -> Iterator[str]:

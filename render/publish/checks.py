@@ -8,8 +8,9 @@ from typing import Any
 
 from engine.errors import one_line
 from render.publish.facts import WHAT, Fact
-from render.publish.rules import Platform, Rule
+from render.publish.rules import Platform, Rule, Source
 
+_TOLERANCE = 0.5  # seconds
 _TAKES = 60  # characters of a text that a message shows
 
 
@@ -22,12 +23,25 @@ class Finding:
 
     def __str__(self) -> str:
         """File, what is wrong, what is expected and found, and who says so; one line."""
-        said = (
-            f"{self.fact.where}: {self.fact.what}: expected {expected(self.rule)}, "
-            f"found {shown(self.fact.what, self.fact.value)} "
-            f"({self.rule.source.title}, {self.rule.source.date})"
+        return self.told([self.fact.where])
+
+    def told(self, files: Sequence[str]) -> str:
+        """The same of several files."""
+        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        source = ", ".join(filter(None, (self.rule.source.title, self.rule.source.date)))
+        return one_line(
+            f"{files[0]}{more}: {self.fact.what}: expected {expected(self.rule)}, "
+            f"found {shown(self.fact.what, self.fact.value)} ({source})"
         )
-        return one_line(said)
+
+
+def lines(found: Iterable[Finding]) -> list[str]:
+    """A line for each thing that is wrong, however many files it is wrong with."""
+    alike: dict[tuple[Rule, str], list[Finding]] = {}
+    for finding in found:
+        value = shown(finding.fact.what, finding.fact.value)
+        alike.setdefault((finding.rule, value), []).append(finding)
+    return [same[0].told([one.fact.where for one in same]) for same in alike.values()]
 
 
 def findings(platform: Platform, facts: Iterable[Fact]) -> list[Finding]:
@@ -41,6 +55,13 @@ def findings(platform: Platform, facts: Iterable[Fact]) -> list[Finding]:
         for fact in by_what.get(rule.what, ())
         if not rule.allows(fact.value)
     ]
+
+
+def overlong(facts: Iterable[Fact], seconds: float) -> list[Finding]:
+    """Captions that go on after a video of ``seconds``: those of another one."""
+    source = Source("video", "the video they belong to", "", "")
+    rule = Rule("end of the captions", "at_most", seconds + _TOLERANCE, source)
+    return [Finding(f, rule) for f in facts if f.what == rule.what and not rule.allows(f.value)]
 
 
 def faults(found: Sequence[Finding]) -> list[Finding]:

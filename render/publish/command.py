@@ -160,8 +160,8 @@ def _publish(publication: Publication) -> int:
     found = publication.look()
     faults = checks.faults(found)
     if faults:
-        for fault in faults:
-            print(f"not taken: {fault}", file=sys.stderr)
+        for line in checks.lines(faults):
+            print(f"not taken: {line}", file=sys.stderr)
         print(
             f"render: nothing published for {publication.platform.name}: "
             f"{len(faults)} of its rules are broken",
@@ -169,8 +169,8 @@ def _publish(publication: Publication) -> int:
         )
         return 2
     advice = [finding for finding in found if finding.rule.advice]
-    for finding in advice:
-        print(f"advice: {finding}")
+    for line in checks.lines(advice):
+        print(f"advice: {line}")
     target = publication.write(advice)
     count = len(publication.pieces)
     print(f"{target}: ready for {publication.platform.name}, {count} video{'s' * (count > 1)}")

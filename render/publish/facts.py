@@ -137,11 +137,12 @@ def of_captions(path: Path, name: str, language: str) -> list[Fact]:
     read or are empty."""
     from render.publish.captions import cues
 
+    end = max(cue.end for cue in cues(path))
     facts = {
         "caption format": name.rpartition(".")[2],
         "caption size": path.stat().st_size,
         "caption language": language,
-        "end of the captions": max(cue.end for cue in cues(path)),
+        "end of the captions": end,
     }
     return [Fact(name, what, value) for what, value in facts.items()]
 

@@ -33,8 +33,12 @@ class Publication:
 
     def look(self) -> list[checks.Finding]:
         """Everything that the platform does not take or advises against."""
-        facts = [fact for piece in self.pieces for fact in facts_of(piece, self.platform)]
-        return checks.findings(self.platform, facts)
+        found = []
+        for piece in self.pieces:
+            facts = facts_of(piece, self.platform)
+            seconds = next(float(fact.value) for fact in facts if fact.what == "video length")
+            found += checks.findings(self.platform, facts) + checks.overlong(facts, seconds)
+        return found
 
     def write(self, advice: Sequence[checks.Finding]) -> Path:
         """Write the folder, in place of the one that was there. Raises LectureError, and leaves

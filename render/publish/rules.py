@@ -31,7 +31,7 @@ class Source:
     date: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """``what`` names a fact, ``test`` one of :data:`TESTS`; ``advice`` stops no publication."""
 

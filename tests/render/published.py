@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from PIL import Image
@@ -22,15 +23,14 @@ WORDS = {"zh": "我爱水课", "en": "I love easy courses"}
 
 def film(binary: str, folder: Path, frames: int = 30) -> Path:
     """A film of two chapters with everything that lies beside it."""
-    folder.mkdir(parents=True, exist_ok=True)
+    work = folder / "work"
+    work.mkdir(parents=True)
     half = frames // 2
-    parts = [
-        Part(encode(binary, folder / f"part{n}.mp4", half), half, f"第 {n} 章") for n in (1, 2)
-    ]
-    video = folder / "lecture.mp4"
-    assemble(binary, parts, video, title="讲座", origin=ORIGIN, quality=DRAFT, with_chapters=True)
-    for part in parts:
-        part.video.unlink()
+    parts = [Part(encode(binary, work / f"{n}.mp4", half), half, f"第 {n} 章") for n in (1, 2)]
+    made, video = work / "lecture.mp4", folder / "lecture.mp4"
+    assemble(binary, parts, made, title="讲座", origin=ORIGIN, quality=DRAFT, with_chapters=True)
+    made.rename(video)
+    shutil.rmtree(work)
     beside(video)
     return video
 

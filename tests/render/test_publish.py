@@ -1,0 +1,360 @@
+"""Publishing: rules, what files are found to be, the folder, and that it is whole or not there."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import LectureError
+from render.publish import aside, captions, checks, document, facts, folder, rules
+from render.publish.command import _publish
+from render.publish.pieces import fitted
+from render.sidefiles import SideFiles
+
+from . import published as made
+from .conftest import FrontDoor, one_line
+
+PLATFORMS = rules.platforms()
+RULES = [(p, rule) for p in PLATFORMS.values() for rule in p.rules]
+
+
+@pytest.fixture(scope="module")
+def film(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made.film(binary, tmp_path_factory.mktemp("film"))
+
+
+@pytest.fixture
+def video(film: Path, tmp_path: Path) -> Path:
+    """A copy of the film and everything beside it, to be spoiled."""
+    target = tmp_path / "videos"
+    shutil.copytree(film.parent, target)
+    return target / film.name
+
+
+def test_the_page_says_what_is_checked() -> None:
+    said = document.FILE.read_text(encoding="utf-8")
+    assert said == document.document(), "run: python -m render.publish.document"
+
+
+class TestRules:
+    @staticmethod
+    def values(rule: rules.Rule) -> tuple[Any, Any]:
+        """A value that the rule just allows, and one that it just does not."""
+        match rule.test:
+            case "at_most":
+                return rule.value, rule.value + 1
+            case "at_least":
+                return rule.value, rule.value - 1
+            case "one_of":
+                return rule.value[-1], "other"
+            case "matches":
+                good = {"video file name": "a_1.mp4", "cover file name": "a-1.png"}
+                return good.get(rule.what, "zh-Hans"), "课 件!"
+            case "without":
+                return "a & b", f"a {rule.value[0]} b"
+            case _:
+                return rule.value, "other"
+
+    @pytest.mark.parametrize(("platform", "rule"), RULES)
+    def test_each_allows_its_limit_and_no_more(
+        self, platform: rules.Platform, rule: rules.Rule
+    ) -> None:
+        good, bad = self.values(rule)
+        one = replace(platform, rules=(rule,))
+        assert checks.findings(one, [facts.Fact("file", rule.what, good)]) == []
+        (found,) = checks.findings(one, [facts.Fact("file", rule.what, bad)])
+        said = str(found)
+        for part in ("file: ", rule.what, "expected ", "found ", rule.source.title):
+            assert part in said
+        assert bool(checks.faults([found])) is not rule.advice
+
+    def test_a_must_says_why_a_publication_failed(self) -> None:
+        fact = facts.Fact("lecture.mp4", "video size", 20 * 10**9)
+        (found,) = checks.findings(PLATFORMS["bilibili"], [fact])
+        assert str(found) == (
+            "lecture.mp4: video size: expected at most 8.59 GB (8589934592 bytes), found 20 GB "
+            "(20000000000 bytes) (Bilibili help centre: requirements of uploads (copy of 2020), "
+            "2020)"
+        )
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("[", "valid TOML"),
+            ("[sources.a]\ntitle = 1\n", "sources: expected title, address and date"),
+            ("[sources]\n[x]\nname = 1\n", "x.rules: expected list"),
+            ("[sources]\n[x]\nrules = [{}]\nname = 'x'\npublish = 'all'\n", "x.publish"),
+            (
+                "[sources]\n[x]\nrules = [{what = 'sise', at_most = 1}]\nname = 'x'\n"
+                "publish = 'film'\ncaptions = []\nchapters = 'no'\n",
+                "x.rules[0].what",
+            ),
+            (
+                "[sources]\n[x]\nrules = [{what = 'title', at_most = 1}]\nname = 'x'\n"
+                "publish = 'film'\ncaptions = []\nchapters = 'no'\n",
+                "x.rules[0].source",
+            ),
+        ],
+    )
+    def test_mistakes_in_the_file_are_told(self, text: str, said: str, tmp_path: Path) -> None:
+        file = tmp_path / "platforms.toml"
+        file.write_text(text)
+        with pytest.raises(LectureError) as caught:
+            rules.platforms(file)
+        assert said in str(caught.value)
+
+
+class TestFacts:
+    def test_of_a_film(self, film: Path) -> None:
+        found = {fact.what: fact.value for fact in facts.of_video(film, "x.mp4")}
+        assert found.pop("bit rate") > 0
+        assert found.pop("sound bit rate") > 0
+        assert found == {
+            "video length": 2.0,
+            "container": "mp4",
+            "video codec": "h264",
+            "video profile": "High",
+            "pixel format": "yuv420p",
+            "frame rate": 15.0,
+            "video width": 854,
+            "video height": 480,
+            "video shape": "16:9",
+            "keyframe distance": 1.0,
+            "sound codec": "aac",
+            "sound rate": 48000,
+            "sound channels": 2,
+            "index in front": True,
+            "edit lists": 0,
+            "video size": film.stat().st_size,
+            "video file name": "x.mp4",
+        }
+        assert set(found) <= set(facts.WHAT)
+
+    @pytest.mark.parametrize("content", [b"", b"no video", None])
+    def test_what_is_no_video_no_picture_or_no_captions(
+        self, content: bytes | None, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "x"
+        if content is not None:
+            path.write_bytes(content)
+        for look in (
+            lambda: facts.of_video(path, "x"),
+            lambda: facts.of_cover(path, "x"),
+            lambda: facts.of_captions(path, "x", "zh"),
+        ):
+            with pytest.raises(LectureError):
+                look()
+
+    def test_chapters_as_platforms_read_them(self) -> None:
+        text = "Intro\n0:00 One\n1:05 Two 2:00\n\n1:02:03 Three\nnot 0:01 this\n"
+        assert facts.chapters_in(text) == [(0, "One"), (65, "Two 2:00"), (3723, "Three")]
+        found = {f.what: f.value for f in facts.of_chapters("x", text, 3725)}
+        assert found["length of a chapter"] == 2
+        assert found["number of chapters"] == 3
+
+    def test_tags_are_counted_as_youtube_does(self) -> None:
+        found = {f.what: f.value for f in facts.of_texts("x", "", "课", ["a", "b c"])}
+        assert found["tags together"] == len('a,"b c"')
+        assert (found["description length"], found["description bytes"]) == (1, 3)
+
+    def test_bcc_says_what_srt_says(self, film: Path, tmp_path: Path) -> None:
+        source, target = SideFiles(film).captions("zh", "srt"), tmp_path / "x.bcc"
+        captions.write_bcc(source, target)
+        assert captions.cues(target) == captions.cues(source)
+        assert captions.cues(SideFiles(film).captions("zh", "vtt")) == captions.cues(source)
+
+
+class TestFolder:
+    @pytest.mark.parametrize("platform", PLATFORMS)
+    def test_is_complete(self, platform: str, video: Path, tmp_path: Path) -> None:
+        target = tmp_path / "第 3 周 [zh]'s" / platform
+        publication = made.publication(video, platform, target)
+        assert checks.faults(publication.look()) == []
+        assert _publish(publication) == 0
+        names = {path.name for path in target.iterdir()}
+        stem = "transformer_lecture_zh"
+        assert {f"{stem}.mp4", f"{stem}.png", f"{stem}.txt", "CHECKLIST.md"} <= names
+        for form in PLATFORMS[platform].captions:
+            assert {f"{stem}.zh.{form}", f"{stem}.en.{form}"} <= names
+        assert (target / f"{stem}.mp4").read_bytes() == video.read_bytes()
+        told = (target / "CHECKLIST.md").read_text(encoding="utf-8")
+        assert "核对单" in told
+        assert "- [ ]" in told
+        assert "{" not in told
+        manifest = json.loads((target / folder.MANIFEST).read_text(encoding="utf-8"))
+        (piece,) = manifest["pieces"]
+        assert {piece["video"], piece["cover"], *piece["captions"].values()} <= names
+        assert not list(target.parent.glob(".*"))
+
+    def test_again_replaces_it_whole(self, video: Path, tmp_path: Path) -> None:
+        target = tmp_path / "x"
+        made.published(video, "generic", target)
+        (target / "left over.txt").write_text("")
+        made.published(video, "moodle", target)
+        assert not (target / "left over.txt").exists()
+        assert not (target / "transformer_lecture_zh.zh.srt").exists()
+
+    def test_editing_published_captions_does_not_touch_the_rendered_ones(
+        self, video: Path, tmp_path: Path
+    ) -> None:
+        target = made.published(video, "edx", tmp_path / "x")
+        source = SideFiles(video).captions("zh", "srt")
+        before = source.read_bytes()
+        with (target / "transformer_lecture_zh.zh.srt").open("a") as file:
+            file.write("more")
+        assert source.read_bytes() == before
+
+    def test_nothing_foreign_is_replaced(self, video: Path, tmp_path: Path) -> None:
+        mine, link, file = tmp_path / "mine", tmp_path / "link", tmp_path / "file"
+        mine.mkdir()
+        (mine / "thesis.txt").write_text("mine")
+        link.symlink_to(mine)
+        file.write_text("mine")
+        for target in (mine, link, file):
+            with pytest.raises(LectureError, match="--out"):
+                made.published(video, "generic", target)
+        assert (mine / "thesis.txt").read_text() == "mine"
+        assert file.read_text() == "mine"
+
+    @pytest.mark.parametrize("stop", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
+    def test_what_is_cut_short_leaves_the_old_one(
+        self,
+        stop: BaseException,
+        video: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        target = made.published(video, "generic", tmp_path / "x")
+        before = sorted((path.name, path.stat().st_mtime_ns) for path in target.iterdir())
+
+        def fail(*_: Any) -> None:
+            raise stop
+
+        monkeypatch.setattr(folder, "checklist", fail)
+        with pytest.raises((LectureError, KeyboardInterrupt)) as caught:
+            made.published(video, "generic", target)
+        if isinstance(stop, OSError):
+            assert "no space left" in str(caught.value)
+        assert before == sorted((path.name, path.stat().st_mtime_ns) for path in target.iterdir())
+        assert not list(tmp_path.glob(".x*"))
+
+    def test_what_a_killed_one_left_is_removed(self, video: Path, tmp_path: Path) -> None:
+        left = tmp_path / ".x.abc"
+        (left / "new").mkdir(parents=True)
+        (left / ".lock").touch()
+        with aside.folder_aside(tmp_path / "x") as alive:
+            assert not left.exists()
+            made.published(video, "generic", tmp_path / "x")
+            assert alive.exists(), "one that is alive stays"
+
+    def test_a_disk_that_has_no_such_thing_as_links(
+        self, video: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: Any) -> None:
+            raise OSError(errno.EXDEV, "cross-device")
+
+        monkeypatch.setattr(os, "link", refuse)
+        target = made.published(video, "generic", tmp_path / "x")
+        assert (target / "transformer_lecture_zh.mp4").read_bytes() == video.read_bytes()
+        usage = shutil.disk_usage(tmp_path)._replace(free=10)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+        with pytest.raises(LectureError, match="disk: expected"):
+            made.published(video, "generic", tmp_path / "y")
+        assert not (tmp_path / "y").exists()
+
+
+class TestFaults:
+    @staticmethod
+    def refused(
+        publication: folder.Publication, capsys: pytest.CaptureFixture[str]
+    ) -> tuple[list[str], str]:
+        assert _publish(publication) == 2
+        assert not publication.target.exists()
+        *lines, last = capsys.readouterr().err.splitlines()
+        return lines, last
+
+    def test_are_all_told_and_nothing_is_written(
+        self, video: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        publication = made.publication(video, "youtube", tmp_path / "x")
+        texts = {"title": "长" * 101, "description": "0:00 A <b>\n0:01 C\n", "tags": ["t" * 600]}
+        piece = replace(publication.pieces[0], texts=texts)  # type: ignore[arg-type]
+        lines, last = self.refused(replace(publication, pieces=(piece,)), capsys)
+        said = "\n".join(lines)
+        for what in (
+            "title length: expected at most 100 characters, found 101 characters",
+            "description: expected none of the characters < >",
+            "tags together: expected at most 500 characters, found 600 characters",
+            "number of chapters: expected at least 3, found 2",
+            "length of a chapter: expected at least 10 s, found 1 s",
+        ):
+            assert what in said
+        assert len(lines) == 5
+        assert "5 of its rules are broken" in last
+        tagless = fitted(piece, PLATFORMS["youtube"])
+        assert tagless.texts["tags"] == []
+
+    def test_a_video_of_20_gb(
+        self, video: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with video.open("r+b") as file:
+            file.truncate(20 * 10**9)  # sparse: takes no room
+        for platform in ("bilibili", "canvas", "edx"):
+            lines, _ = self.refused(made.publication(video, platform, tmp_path / "x"), capsys)
+            assert any("video size: expected at most" in line for line in lines)
+            assert any("found 20 GB" in line for line in lines)
+
+    def test_captions_of_another_video(
+        self, video: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        late = made.SRT.replace("00:00:02,000", "00:00:03,000")
+        SideFiles(video).captions("en", "srt").write_text(late, encoding="utf-8")
+        (line,), _ = self.refused(made.publication(video, "edx", tmp_path / "x"), capsys)
+        assert "en.srt: end of the captions: expected at most 2.5 s, found 3 s" in line
+
+    @pytest.mark.parametrize("ending", ["cover.png", "zh.srt", "en.srt", "about.json"])
+    def test_a_file_that_is_missing(self, ending: str, video: Path, tmp_path: Path) -> None:
+        (video.parent / f"lecture.{ending}").unlink()
+        with pytest.raises(LectureError, match=ending.replace(".", r"\.")):
+            publication = made.publication(video, "youtube", tmp_path / "x")
+            _publish(publication)
+        assert not (tmp_path / "x").exists()
+
+
+class TestFrontDoor:
+    def test_renders_checks_and_writes(self, front_door: FrontDoor, tmp_path: Path) -> None:
+        asked = ("publish", "--for", "generic", "--quality", "draft", "--videos", "o")
+        result = front_door(*asked, "--title", "我的课", "--tags", "一,二")
+        assert result.returncode == 0, result
+        target = tmp_path / "o" / "publish" / "generic_full"
+        assert f"{target}: ready for" in result.stdout
+        assert "advice: transformer_lecture_zh.mp4: video height" in result.stdout
+        manifest = json.loads((target / folder.MANIFEST).read_text(encoding="utf-8"))
+        titles = [piece["title"] for piece in manifest["pieces"]]
+        assert titles[0] == "我的课"
+        assert len(titles) == 3
+        assert manifest["pieces"][0]["tags"] == ["一", "二"]
+
+    def test_says_which_command_renders(self, front_door: FrontDoor, tmp_path: Path) -> None:
+        line = one_line(
+            front_door("publish", "--for", "edx", "--no-render", "--lang", "en", "--videos", "o p")
+        )
+        assert "(type: ./render.sh --lang en --out 'o p')" in line
+        assert not (tmp_path / "o p").exists()
+
+    def test_mistakes(self, front_door: FrontDoor) -> None:
+        assert "'tiktok'" in one_line(front_door("publish", "--for", "tiktok"))
+        assert "--for" in one_line(front_door("publish"))
+        asked = ("publish", "--for", "edx")
+        assert "--parts" in one_line(front_door(*asked, "--parts", "all"))
+        assert "nowhere.txt" in one_line(front_door(*asked, "--description", "nowhere.txt"))
+        assert "--out" in one_line(front_door(*asked, "--lang", "zh,en", "--out", "x"))
+        assert "publish --for canvas" in one_line(front_door("upload", "canvas", "."))
+        assert "'vimeo'" in one_line(front_door("upload", "vimeo"))
