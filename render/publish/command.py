@@ -46,6 +46,10 @@ def publish(
         str,
         typer.Option(metavar="NAME,...", help="tutorial, consistent, or a .toml file of yours."),
     ] = "tutorial",
+    voice: Annotated[
+        str,
+        typer.Option(metavar="WHO", help="none, recordings:DIR, draft (docs/voice.md)."),
+    ] = "none",
     videos: Annotated[
         Path | None,
         typer.Option(
@@ -123,6 +127,7 @@ def publish(
         lesson=lesson,
         out=videos,
         jobs=jobs or usable_cores(),
+        voice=voice,
     )
     wanted = Wanted(wish, orders(wish))
     if out is not None and len(wanted.orders) > 1:

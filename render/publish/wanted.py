@@ -31,6 +31,7 @@ class Wanted:
             "--quality": (wish.quality, "standard"),
             "--lang": (wish.lang, "zh"),
             "--lesson": (wish.lesson, "tutorial"),
+            "--voice": (wish.voice, "none"),
             "--out": (wish.out, None),
         }
         words = ["./render.sh"]
