@@ -35,12 +35,17 @@ the decoder's last layer: `assets/weights/tutorial.json` belongs to its training
 
 @dataclass(frozen=True)
 class Erratum:
-    """One entry: what it is about, what the tutorial prints, what the model gives, and why."""
+    """One entry: what it is about, what the tutorial prints, what the model gives, and why.
 
+    ``facts`` are the numbers and words of the model in it, for whoever tells it in other words.
+    """
+
+    key: str
     title: str
     printed: str
     computed: str
     reason: str
+    facts: dict[str, str]
 
 
 def page() -> str:
@@ -76,12 +81,21 @@ def _other_weights(ours: Trace, step_1: Trace) -> Erratum:
     printed_word, printed_p = _top(step_1, -1)
     same = "also" if word == printed_word else "not"
     return Erratum(
+        "other_weights",
         "Inference step 1 uses other weights than training",
         f"logits {_row(step_1['logits'][-1])}; p({printed_word}) = {printed_p:.4f}",
         f"with the weights of the training pages the logits are {_row(ours['logits'][0])}; "
         f"p({word}) = {p:.4f}",
         "The input [I] is the first row of the training pass, so with one set of weights step 1 "
         f"must give the logits of training position 0. The likeliest word is {same} {word}.",
+        {
+            "printed_logits": _row(step_1["logits"][-1]),
+            "printed_word": printed_word,
+            "printed_p": f"{printed_p:.4f}",
+            "logits": _row(ours["logits"][0]),
+            "word": word,
+            "p": f"{p:.4f}",
+        },
     )
 
 
@@ -89,12 +103,21 @@ def _second_step(ours: Trace, other: Trace) -> Erratum:
     word, p = _top(ours, 1)
     other_word, other_p = _top(other, 1)
     return Erratum(
+        "second_step",
         "What inference step 2 predicts",
         "step 2 equals the training row of love, and predicts easy",
         f"the row of love predicts {word} ({p:.4f}) with the training weights and {other_word} "
         f"({other_p:.4f}) with those of inference step 1",
         "The rows are equal, as they must be when the weights are, but neither predicts easy: "
         f"its probability there is {_p(ours, 1, 'easy'):.4f} and {_p(other, 1, 'easy'):.4f}.",
+        {
+            "word": word,
+            "p": f"{p:.4f}",
+            "other_word": other_word,
+            "other_p": f"{other_p:.4f}",
+            "p_easy": f"{_p(ours, 1, 'easy'):.4f}",
+            "other_p_easy": f"{_p(other, 1, 'easy'):.4f}",
+        },
     )
 
 
@@ -103,12 +126,21 @@ def _third_step(ours: Trace, other: Trace) -> Erratum:
     other_word, other_p = _top(other, 2)
     last, last_p = _top(ours, 3)
     return Erratum(
+        "third_step",
         "Which training row inference step 3 equals",
         "step 3 gives the result of training position 3 (courses, 0.563)",
         f"step 3 gives the result of training position 2: {word} ({p:.4f}), or {other_word} "
         f"({other_p:.4f}) with the weights of inference step 1",
         "The last input of step 3 is easy, which stands at position 2. Position 3 reads courses "
         f"as well, and predicts {last} ({last_p:.4f}) with that word already in its input.",
+        {
+            "word": word,
+            "p": f"{p:.4f}",
+            "other_word": other_word,
+            "other_p": f"{other_p:.4f}",
+            "last": last,
+            "last_p": f"{last_p:.4f}",
+        },
     )
 
 
@@ -118,6 +150,7 @@ def _targets_not_shifted() -> Erratum:
     copied = [_top(rows, row)[0] for row in range(len(rows.target_tokens))]
     written = [step.choice for step in generate(trained)]
     return Erratum(
+        "targets",
         "The training targets are not shifted",
         "position i of the training pass is to predict token i, which is also its input",
         f"trained on these targets ({_recipe(COPYING_STEPS)}) the model answers the input "
@@ -125,6 +158,12 @@ def _targets_not_shifted() -> Erratum:
         f"{' '.join(('I', *written))}",
         "Inference predicts the next token. Training has to ask for the same: position i predicts "
         "token i + 1. Targets that stand in the input can be met by copying.",
+        {
+            **_recipe_facts(COPYING_STEPS),
+            "input": " ".join(rows.target_tokens),
+            "copied": " ".join(copied),
+            "written": " ".join(("I", *written)),
+        },
     )
 
 
@@ -133,41 +172,54 @@ def _rank(ours: Trace) -> Erratum:
     value = _p(ours, 0, "I")
     rank = 1 + int(np.count_nonzero(p > value))
     return Erratum(
+        "rank",
         "The rank of I at position 0",
         "the target I ranks third (0.239)",
         f"it ranks {('first', 'second', 'third')[rank - 1]}: the largest probabilities are "
         f"{_row(np.sort(p)[::-1][:3])}, and p(I) = {value:.4f}",
         f"Only {_top(ours, 0)[0]} is likelier.",
+        {
+            "rank": str(rank),
+            "largest": _row(np.sort(p)[::-1][:3]),
+            "p": f"{value:.4f}",
+            "word": _top(ours, 0)[0],
+        },
     )
 
 
 def _loss(ours: Trace) -> Erratum:
     loss, p = float(ours["loss.per_position"][3]), _p(ours, 3, "courses")
     return Erratum(
+        "loss",
         "The loss at position 3",
         "0.57",
         f"{loss:.4f}, which is {loss:.2f} to two decimals",
         f"The printed value is the logarithm of the rounded 0.563; p(courses) is {p:.5f}.",
+        {"loss": f"{loss:.4f}", "rounded": f"{loss:.2f}", "p": f"{p:.5f}"},
     )
 
 
 def _rounded_twice(ours: Trace) -> Erratum:
     word, p = _top(ours, 2)
     return Erratum(
+        "rounded_twice",
         f"The probability of {word} at position 2",
         "0.385",
         f"{p:.6f}, which is {p:.3f} to three decimals",
         f"The printed value was rounded twice, first to {p:.4f}.",
+        {"word": word, "p": f"{p:.6f}", "rounded": f"{p:.3f}", "once": f"{p:.4f}"},
     )
 
 
 def _last_cross_weight(ours: Trace) -> Erratum:
     weights = ours["decoder.1.cross_attn.weights"][0, 1]
     return Erratum(
+        "cross_weight",
         "The cross-attention of love",
         "0.26 0.25 0.24 0.25",
         f"{_row(weights)}, which is {_row(weights, 2)} to two decimals",
         "The last printed value is a hundredth too low.",
+        {"weights": _row(weights), "rounded": _row(weights, 2)},
     )
 
 
@@ -177,6 +229,7 @@ def _alignment() -> Erratum:
     sure = min(float(step.probabilities.max()) for step in steps)
     weights = training_pass(training.weights)["decoder.1.cross_attn.weights"]
     return Erratum(
+        "alignment",
         "What training does to the cross-attention",
         "after training, I attends to 我 with more than 0.9",
         f"trained on the single pair with shifted targets ({_recipe(SHIFTED_STEPS)}) the model "
@@ -185,6 +238,13 @@ def _alignment() -> Erratum:
         f"weight stays between {weights.min():.2f} and {weights.max():.2f}",
         "With one sentence pair the source never changes, so nothing is gained by attending to "
         "one of its words rather than another. Alignment has to be learned from many pairs.",
+        {
+            **_recipe_facts(SHIFTED_STEPS),
+            "written": " ".join(("I", *(step.choice for step in steps))),
+            "sure": f"{np.floor(sure * 100) / 100:.2f}",
+            "least": f"{weights.min():.2f}",
+            "most": f"{weights.max():.2f}",
+        },
     )
 
 
@@ -203,6 +263,10 @@ def _p(trace: Trace, row: int, word: str) -> float:
 def _recipe(steps: int) -> str:
     """How a model was trained, for the text."""
     return f"Adam, learning rate {LEARNING_RATE}, {steps} steps"
+
+
+def _recipe_facts(steps: int) -> dict[str, str]:
+    return {"rate": f"{LEARNING_RATE}", "steps": str(steps)}
 
 
 def _row(values: Array, decimals: int = 4) -> str:
