@@ -14,6 +14,7 @@ from typer.exceptions import TyperException
 from engine.errors import LectureError, from_os_error, one_line
 from render import commands
 from render.cores import usable_cores
+from render.handout.command import handout
 from render.publish import command as publishing
 from render.upload import command as uploading
 
@@ -46,6 +47,7 @@ sheet_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 publish_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 upload_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 test_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
+handout_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 
 
 class RendererName(StrEnum):
@@ -201,11 +203,13 @@ def test(context: typer.Context) -> None:
 
 audit_app.command()(commands.audit)
 sheet_app.command()(commands.sheet)
+handout_app.command()(handout)
 publish_app.command(epilog=publishing.EPILOG)(publishing.publish)
 upload_app.command(epilog=uploading.EPILOG)(uploading.upload)
 
 COMMANDS = {"list": list_app, "audit": audit_app, "sheet": sheet_app, "test": test_app}
 COMMANDS |= {"publish": publish_app, "upload": upload_app}
+COMMANDS |= {"handout": handout_app}
 
 
 def main() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 import engine
-from engine.errata import errata
+from engine.errata import Erratum, errata
 from engine.errors import LectureError
 from render.handout import words
 from render.handout.book import Book, number
@@ -53,11 +54,11 @@ def key_numbers(book: Book) -> None:
     add("loss", "89", tuple(part for part in losses if isinstance(part, (str, Number))))
     add("mean", "90", (number(run["loss.mean"][()]),))
     for k in range(1, len(target)):
-        step = Written(book, k)
-        told: Parts = (step.choice, " (", number(step.p[step.best]), ")")
+        found = Written(book, k)
+        told: Parts = (found.choice, " (", number(found.p[found.best]), ")")
         at = str(92 if k == 1 else 94 if k == len(target) - 1 else 93)
-        add("logits", at, vector(step.logits), words=book.sentence(step.read))
-        add("choice", at, told, words=book.sentence(step.read))
+        add("logits", at, vector(found.logits), words=book.sentence(found.read))
+        add("choice", at, told, words=book.sentence(found.read))
     head = [book.words(key) for key in ("what", "value", "step")]
     book.table(book.words("caption"), head, rows)
 
@@ -81,13 +82,19 @@ def is_tutorial(book: Book) -> bool:
     )
 
 
+@cache
+def entries() -> list[Erratum]:
+    """Computed once in a process: it trains two models."""
+    return errata()
+
+
 def tutorial_errata(book: Book) -> None:
     """The entries of docs/errata.md, in the handout's language; for the tutorial's model only."""
     if not is_tutorial(book):
         return
     section = book.section("errata", book.handout.words["errata"], "both")
     book.say("intro")
-    for n, entry in enumerate(errata(), start=1):
+    for n, entry in enumerate(entries(), start=1):
         told = words.load(book.language)["errata"][entry.key]
         section.blocks.append(Paragraph((f"{n}. {filled(told['title'], entry.facts)}",), "heading"))
         for part in ("printed", "computed", "reason"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 
 from engine.passes import Passes
@@ -174,6 +175,12 @@ def number(scalar: Scalar, decimals: int | None = None) -> Number:
         ):
             decimals = 0
     return Number(scalar, decimals)
+
+
+def visible(scalar: Scalar) -> Number:
+    """A share or a probability with four decimals; a tiny one with so many that it is not 0."""
+    tiny = 0 < scalar.exact < 0.00005
+    return number(scalar, min(15, 1 - math.floor(math.log10(scalar.exact))) if tiny else None)
 
 
 def whole(value: float | Scalar) -> Number:

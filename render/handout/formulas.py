@@ -52,7 +52,11 @@ def _in_block(block: Block) -> Iterator[tuple[str, bool]]:
         case Matrix():
             yield from _in_parts(block.caption)
         case Table():
-            for parts in (block.caption, *block.head, *(cell for row in block.rows for cell in row)):
+            for parts in (
+                block.caption,
+                *block.head,
+                *(cell for row in block.rows for cell in row),
+            ):
                 yield from _in_parts(parts)
 
 
@@ -65,7 +69,9 @@ def to_mathml(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bool], st
     try:
         page = typst.compile("\n\n".join(lines).encode("utf-8"), format="html")
     except typst.TypstError as error:
-        raise LectureError(where="formulas", expected="what Typst takes", found=str(error)) from error
+        raise LectureError(
+            where="formulas", expected="what Typst takes", found=str(error)
+        ) from error
     found = _MATH.findall(page.decode("utf-8"))
     if len(found) != len(listed):
         raise LectureError(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import groupby
 from pathlib import Path
 
 from render.handout import formulas
@@ -45,9 +47,7 @@ def contents(handout: Handout) -> str:
     lines = []
     for section in handout.sections:
         steps = f' <span class="steps">{_steps(handout, section)}</span>' if section.steps else ""
-        lines.append(
-            f'<li><a href="#text-{section.slug}">{escape(section.title)}</a>{steps}</li>'
-        )
+        lines.append(f'<li><a href="#text-{section.slug}">{escape(section.title)}</a>{steps}</li>')
     return "<ol>\n" + "\n".join(lines) + "\n</ol>"
 
 
@@ -106,7 +106,7 @@ class _Setter:
                 f'<section class="scene part-{section.part}" id="text-{section.slug}" '
                 f'data-slug="{section.slug}" aria-labelledby="title-{section.slug}">',
                 f'<h2 id="title-{section.slug}">{escape(section.title)}</h2>{steps}',
-                *map(self.block, section.blocks),
+                *self.blocks(section.blocks),
                 *map(self.step, section.steps),
                 "</section>",
             ]
@@ -119,10 +119,18 @@ class _Setter:
                 f'<article class="step" id="step-{step.number}" data-step="{step.number}">',
                 f'<h3><span class="badge"><span class="visually-hidden">{word} </span>'
                 f"{step.number}</span> {self.parts(step.title)}</h3>",
-                *map(self.block, step.blocks),
+                *self.blocks(step.blocks),
                 "</article>",
             ]
         )
+
+    def blocks(self, blocks: Sequence[Block]) -> Iterator[str]:
+        """Matrices and tables that follow each other stand side by side where there is room."""
+        for tables, members in groupby(blocks, lambda block: isinstance(block, (Matrix, Table))):
+            made = list(map(self.block, members))
+            yield from (
+                ['<div class="beside">', *made, "</div>"] if len(made) > 1 and tables else made
+            )
 
     def block(self, block: Block) -> str:
         match block:

@@ -45,9 +45,17 @@ def write(handout: Handout, made_from: str) -> bytes:
     source = document(handout, made_from).encode("utf-8")
     folder = str(Path(package.origin).parent)
     try:
-        return bytes(typst.compile(source, font_paths=[folder], ignore_system_fonts=True))
+        return bytes(
+            typst.compile(
+                source,  # type: ignore[misc]
+                font_paths=[folder],
+                ignore_system_fonts=True,
+            )
+        )
     except typst.TypstError as error:
-        raise LectureError(where="handout", expected="what Typst takes", found=str(error)) from error
+        raise LectureError(
+            where="handout", expected="what Typst takes", found=str(error)
+        ) from error
 
 
 def document(handout: Handout, made_from: str) -> str:
@@ -182,8 +190,8 @@ def _matrix(matrix: Matrix) -> str:
 
 def _table(table: Table) -> str:
     head = ", ".join(f"[{_parts(cell)}]" for cell in table.head)
-    rows = ", ".join(
-        f"({', '.join(f'[{_parts(cell)}]' for cell in row)},)" for row in table.rows
-    )
+    rows = ", ".join(f"({', '.join(f'[{_parts(cell)}]' for cell in row)},)" for row in table.rows)
     marked = ", ".join(map(str, sorted(table.marked)))
-    return f"#words([{_parts(table.caption)}], ({head},), ({rows},), ({marked}{',' * bool(marked)}))"
+    return (
+        f"#words([{_parts(table.caption)}], ({head},), ({rows},), ({marked}{',' * bool(marked)}))"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from render.handout import workings
-from render.handout.book import Book, number, of, whole
+from render.handout.book import Book, number, of, visible, whole
 from render.handout.content import OVER, Group, Number, joined
 from render.handout.steps_encoder import cross_layer
 from render.handout.workings import Place, last_norm, place
@@ -84,7 +84,7 @@ def rest(book: Book, at: Place) -> None:
     book.step(83)
     book.say("expand", d_ff=whole(run.size(f"{ffn.name}.hidden", 1)))
     workings.expanded(book, ffn, 0)
-    workings.activated(book, ffn, 0)
+    workings.activated(book, ffn, 0, decimals=3)
     book.step(84)
     book.say("contract")
     workings.contracted(book, ffn, 0)
@@ -103,7 +103,7 @@ def output(book: Book) -> None:
     goals = [int(i) for i in run["target.ids"].array]
     book.step(86, token=words[0])
     book.say("logit", token=words[0], words=whole(run.size("logits", 1)))
-    book.formula("z = h W_\"out\"^top")
+    book.formula('z = h W_"out"^top')
     book.matrix(book.words("matrix"), matrix, vocabulary, decimals=places, marked=[goals[0]])
     xs = [number(value) for value in out[0]]
     for word in range(len(vocabulary)):
@@ -150,7 +150,7 @@ def losses(book: Book, goals: list[int]) -> None:
     book.say("loss", one=whole(1), zero=whole(0))
     book.formula('"loss" = - ln p("target")')
     for i, goal in enumerate(goals):
-        inside = Group((number(p[i, goal]),), "−ln")
+        inside = Group((visible(p[i, goal]),), "−ln")
         book.equation(of("loss", i), (inside,), (number(loss[i]),))
     book.step(90)
     count, mean = whole(run.size("loss.per_position", 0)), number(run["loss.mean"][()])
@@ -161,4 +161,3 @@ def losses(book: Book, goals: list[int]) -> None:
     facts = {"goal": words[worst], "p": number(p[worst, goals[worst]]), "loss": number(loss[worst])}
     book.say("learn", **facts)
     book.point("shift")
-

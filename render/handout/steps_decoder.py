@@ -34,9 +34,7 @@ def mask(book: Book) -> None:
         ((word,), (book.sentence(words[: i + 1]),), (book.sentence(words[i + 1 :]) or "—",))
         for i, word in enumerate(words)
     ]
-    book.table(
-        book.words("table"), [book.words(key) for key in ("row", "sees", "hidden")], lines
-    )
+    book.table(book.words("table"), [book.words(key) for key in ("row", "sees", "hidden")], lines)
     book.say("inference", token=words[row])
     masked_scores(book, row)
 
@@ -52,16 +50,20 @@ def masked_scores(book: Book, row: int) -> None:
     book.matrix(book.words("all_scores"), at["scores"][0], words, words)
     ahead(book, at)
     book.formula("S' = S + M")
-    m = [[number(run["decoder.mask"][i, j], None if j > i else 0) for j in range(len(words))]
-         for i in range(len(words))]
+    m = [
+        [number(run["decoder.mask"][i, j], None if j > i else 0) for j in range(len(words))]
+        for i in range(len(words))
+    ]
     book.say("mask", zero=whole(0), huge=m[0][-1])
     book.matrix(book.words("matrix"), m, words, words, look="plain", closed=future)
     for j, word in enumerate(words):
         sides = (number(at["scores"][0, row, j]), PLUS, m[row][j])
         book.equation(of("s'", words[row], word), sides, (number(at["masked_scores"][0, row, j]),))
+    masked = [[number(score) for score in line] for line in at["masked_scores"][0]]
+    book.matrix(book.words("all_masked"), masked, words, words, closed=future)
     book.say("softmax", token=words[row], zero=whole(0))
     workings.softmax(book, at, row, words, words[row])
-    heat(book, at, 0, words, future)
+    heat(book, at, 0, words, future, decimals=4)
     book.point("point", zeros=closed_zeros(at["weights"][0]), zero=whole(0))
 
 
@@ -87,10 +89,11 @@ def heat(
     head: int,
     words: tuple[str, ...],
     closed: Callable[[int, int], bool] | None = None,
+    decimals: int = 3,
 ) -> None:
     """A map of weights; where a mask closes cells, they read 0."""
     cells = [
-        [number(w, 0 if w.exact == 0 else 3) for w in line] for line in at["weights"][head]
+        [number(w, 0 if w.exact == 0 else decimals) for w in line] for line in at["weights"][head]
     ]
     book.matrix(
         book.words("map", head=whole(head + 1)), cells, words, words, look="heat", closed=closed
@@ -182,9 +185,7 @@ def second_layer(book: Book) -> None:
     book.say("scores", token=token)
     workings.dots(book, at, row, words, words)
     workings.scaled(book, at, row, words, words)
-    masked = [
-        [number(score) for score in line] for line in at["masked_scores"][0]
-    ]
+    masked = [[number(score) for score in line] for line in at["masked_scores"][0]]
     book.matrix(book.words("matrix"), masked, words, words, closed=future)
     book.step(69)
     book.say("softmax", token=token)

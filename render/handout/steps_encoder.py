@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from render.handout import workings
-from render.handout.book import Book, dims, number, of, whole
+from render.handout.book import Book, dims, number, of, visible, whole
 from render.handout.content import TIMES, Group, Number, Parts, joined
 from render.handout.workings import Place, last_norm, place
 from scenes.values import Scalar, Values, compute
@@ -32,13 +32,15 @@ def projections(book: Book) -> None:
         if role != "q":
             workings.project(book, at, role, 0, token)
         columns = [f"{role}{d}" for d in range(at.d_k)]
-        head = book.words("all_of_head", role=role.upper(), head=whole(1))
-        book.matrix(head, at[role][0], words, columns)
+        named_1 = book.words("all_of_head", role=role.upper(), head=whole(1))
+        book.matrix(named_1, at[role][0], words, columns)
     book.step(20)
     book.say("other", token=token)
     for role in "qkv":
         workings.weights_of(book, at, role, 1)
+    for role in "qkv":
         workings.project(book, at, role, 0, token, head=1)
+    for role in "qkv":
         columns = [f"{role}{d}" for d in range(at.d_k)]
         named_2 = book.words("all_of_head", role=role.upper(), head=whole(2))
         book.matrix(named_2, at[role][1], words, columns)
@@ -51,7 +53,7 @@ def projections(book: Book) -> None:
     book.step(22)
     book.say("shapes", heads=heads, n=n, d_k=d_k)
     total = compute("multiply", sizes[0], sizes[1]) * sizes[2]
-    book.equation('Q ":"', (heads, TIMES, n, TIMES, d_k), (whole(total),))
+    book.equation(book.upright("each"), (heads, TIMES, n, TIMES, d_k), (whole(total),))
     book.point("point")
 
 
@@ -69,7 +71,7 @@ def scores(book: Book) -> None:
     book.point("largest", key=words[best], score=number(at["scores"][0, 0, best]), token=token)
     book.step(25, token=token)
     book.say("softmax", token=token, largest=number(compute("max", *at["scores"][0, 0])))
-    book.formula('a_j = exp(s_j - max s) / (sum_k exp(s_k - max s))')
+    book.formula("a_j = exp(s_j - max s) / (sum_k exp(s_k - max s))")
     workings.softmax(book, at, 0, words, token)
     book.step(26)
     book.say("maps", sum=whole(weights[0, 0].sum()))
@@ -117,7 +119,7 @@ def first_layer(book: Book) -> None:
     workings.statistics(book, at, 0)
     book.step(33)
     book.say("normalise")
-    book.formula('x_d = (r_d - mu) / sqrt(sigma^2 + epsilon)')
+    book.formula("x_d = (r_d - mu) / sqrt(sigma^2 + epsilon)")
     workings.normalised(book, at, 0)
     feed_forward(book, ffn, token)
     book.step(38)
@@ -216,7 +218,7 @@ def compared(book: Book) -> None:
         terms = []
         for weight in weights[0, 0]:
             if weight.exact > 0:
-                shown = number(weight)
+                shown = visible(weight)
                 terms.append((shown, TIMES, Group((shown,), "−ln")))
         book.equation(of("H", f"L{layer}"), joined(terms), (entropy(weights[0, 0]),))
     table: list[tuple[Parts, ...]] = []
@@ -254,5 +256,3 @@ def cross_layer(book: Book) -> int:
     """The decoder's last layer with cross-attention: the one that the lecture tells of."""
     layers = book.training.layers("decoder")
     return max(n for n, kinds in enumerate(layers) if "cross_attn" in kinds)
-
-

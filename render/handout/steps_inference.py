@@ -68,7 +68,10 @@ def first(book: Book) -> None:
     book.say("input", word=word)
     for d in range(run["decoder.input"].shape[1]):
         embedded = exactly([run["decoder.embedded"][0, d]])[0]
-        sides = (embedded, PLUS, number(run["positional"][0, d])), (number(run["decoder.input"][0, d]),)
+        sides = (
+            (embedded, PLUS, number(run["positional"][0, d])),
+            (number(run["decoder.input"][0, d]),),
+        )
         book.equation(of("x", word, d), *sides)
     at = place(run, "decoder", 0, "self_attn")
     book.say("self", word=word, weight=whole(at["weights"][0, 0, 0]))
@@ -113,8 +116,10 @@ def compared(book: Book, step: Written, row: int) -> None:
             [a - b for a, b in zip(step.logits, step.theirs, strict=True)],
         )
     ]
-    names = ["".join(map(_plain, book.words(key, row=whole(row)))) for key in
-             ("ours", "theirs", "difference")]
+    names = [
+        "".join(map(_plain, book.words(key, row=whole(row))))
+        for key in ("ours", "theirs", "difference")
+    ]
     book.matrix(book.words("comparison"), lines, names, step.vocabulary)
     apart = [a - b for a, b in zip(step.logits, step.theirs, strict=True)]
     most = compute("max", *(d if d.exact >= 0 else -d for d in apart))
@@ -146,9 +151,10 @@ def second(book: Book) -> None:
     book.say("mask", **words)
     masked(book, step)
     before = book.inference(1)["logits"][-1]
-    same = bool(abs(before.array - step.run["logits"][0].array).max() <= 1e-9 * max(
-        1.0, float(abs(before.array).max())
-    ))
+    same = bool(
+        abs(before.array - step.run["logits"][0].array).max()
+        <= 1e-9 * max(1.0, float(abs(before.array).max()))
+    )
     book.say("row_same" if same else "row_differ", **words)
     chosen(book, step)
     book.say("hit" if step.hit else "miss", **step.facts)
@@ -220,8 +226,11 @@ def side_by_side(book: Book) -> None:
         "mean": number(training["loss.mean"][()]),
     }
     rows = [
-        (book.words(f"stage_{i}"), book.words(f"training_{i}", **size),
-         book.words(f"inference_{i}", **size))
+        (
+            book.words(f"stage_{i}"),
+            book.words(f"training_{i}", **size),
+            book.words(f"inference_{i}", **size),
+        )
         for i in range(1, 10)
     ]
     head = [book.words(key) for key in ("stage", "in_training", "in_inference")]

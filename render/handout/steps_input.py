@@ -36,7 +36,9 @@ def overview(book: Book) -> None:
         axes = range(len(run[name].shape))
         shape = joined([(whole(run.size(name, axis)),) for axis in axes], " × ")
         key = "flow_" + name.replace(".", "_")
-        lines.append((book.words(key), tuple(item for item in shape if not isinstance(item, Group))))
+        lines.append(
+            (book.words(key), tuple(item for item in shape if not isinstance(item, Group)))
+        )
     book.table(book.words("flow"), (book.words("what"), book.words("shape")), lines)
 
 
@@ -46,9 +48,9 @@ def two_ways(book: Book) -> None:
     book.step(1)
     book.say("training", n=whole(count), target=book.sentence(target))
     book.say("inference", word=target[0])
-    book.equation(book.upright("rounds"), (whole(count), MINUS, whole(1)), (
-        whole(count - constant(1)),
-    ))
+    book.equation(
+        book.upright("rounds"), (whole(count), MINUS, whole(1)), (whole(count - constant(1)),)
+    )
     lines = [
         ((whole(k),), (book.sentence(target[:k]),), (target[k],)) for k in range(1, len(target))
     ]
@@ -119,12 +121,12 @@ def positions(book: Book) -> None:
     pairs = range((pe.shape[1] + 1) // 2)
     book.step(8)
     book.say("formula")
-    book.formula('"PE"(p, 2i) = sin(p / 10000^(2i\\/d)) quad "PE"(p, 2i+1) = cos(p / 10000^(2i\\/d))')
+    book.formula(
+        '"PE"(p, 2i) = sin(p / 10000^(2i\\/d)) quad "PE"(p, 2i+1) = cos(p / 10000^(2i\\/d))'
+    )
     book.say("pace")
     base = whole(10000)
-    paces = [
-        whole(compute("power", base.scalar, constant(2 * i) / size.scalar)) for i in pairs
-    ]
+    paces = [whole(compute("power", base.scalar, constant(2 * i) / size.scalar)) for i in pairs]
     for i in pairs:
         power = Group((whole(2 * i), OVER, size), "10000^")
         book.equation(of("w", i), (power,), (paces[i],))
@@ -202,7 +204,8 @@ def inputs(book: Book) -> None:
         if side == "encoder" and len(words) > 1:
             moved = [a + b for a, b in zip(embedded[0], run["positional"][-1], strict=True)]
             book.say("order", token=words[0])
-            book.matrix(book.words("moved", token=words[0]), [[number(x) for x in moved]], [words[0]])
+            book.matrix(
+                book.words("moved", token=words[0]), [[number(x) for x in moved]], [words[0]]
+            )
         if side == "decoder":
             book.point("both", rows=whole(run.size("decoder.input", 0)))
-

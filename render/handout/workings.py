@@ -252,11 +252,14 @@ def expanded(book: Book, at: Place, row: int) -> None:
     linear(book, "h", at.weight("linear1"), xs, at["hidden"][row])
 
 
-def activated(book: Book, at: Place, row: int) -> Number:
+def activated(book: Book, at: Place, row: int, decimals: int = 4) -> Number:
     """The vector before and after ReLU, as a matrix of two rows; returns how many are not
     positive, counted as the zeros that come out."""
     hidden, after = at["hidden"][row], at["activated"][row]
-    lines = [[number(value) for value in hidden], [plain(value) for value in after]]
+    lines = [
+        [number(value, decimals) for value in hidden],
+        [number(value, decimals if value.exact else 0) for value in after],
+    ]
     columns = [f"h{d}" for d in range(len(hidden))]
     named = ("before_relu", "after_relu")
     rows = ["".join(map(str, book.words(name))) for name in named]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from render.handout import (
     appendices,
@@ -11,6 +12,7 @@ from render.handout import (
     steps_encoder,
     steps_inference,
     steps_input,
+    words,
 )
 from render.handout.book import Book
 from render.handout.content import Handout
@@ -53,3 +55,10 @@ def handout(settings: Settings) -> Handout:
     appendices.key_numbers(book)
     appendices.tutorial_errata(book)
     return book.handout
+
+
+def made_from(settings: Settings) -> str:
+    """Which weights the numbers come from, by the names of their files."""
+    template = words.entry(str(settings.language), "names", "made_from")
+    first, second = settings.weights, settings.weights_for_inference
+    return template.format(weights=Path(first).name, inference=Path(second).name)
