@@ -12,7 +12,7 @@ from scenes.base import LectureScene
 from scenes.registry import SceneInfo
 from scenes.settings import Settings
 
-from . import layout, provenance, reading, sums, tables
+from . import captions, layout, provenance, reading, sums, tables
 from .fault import Box, Fault
 
 
@@ -91,6 +91,7 @@ def audit_class(
         faults += provenance.check_records(scene.record.numbers(), recompute)
     if pictures:
         faults += reading.check_times(scene.record.showings(), settings.language)
+        faults += captions.check_captions(scene)
     return faults
 
 

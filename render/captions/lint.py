@@ -67,8 +67,8 @@ def _breaks(said: Sentence, lines: Sequence[str], language: str) -> Iterator[str
     places = [*said.whole, *terms.ranges(text, language), *numbers]
     start = 0
     for before, line in pairwise(["", *lines]):
-        at = text.index(line, start)
-        start = at + len(line)
+        at = text.index(line.strip(), start)
+        start = at + len(line.strip())
         if not before:
             continue
         yield from (f"{text[a:b]!r} is divided" for a, b in _inside(places, at))

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from render.captions import terms
-from render.captions.sentences import Sentence, is_wide
+from render.captions.sentences import Range, Sentence, is_wide
 
 OPENING, CLOSING = "「『（《〈【“‘([{", "」』）》〉】”’)]}，。；：！？、,.;:!?…%"
 _ENDS = {"。": 0.0, "！": 0.0, "？": 0.0, "!": 0.0, "?": 0.0, ".": 0.0}
@@ -23,6 +23,7 @@ _LEADING_WORDS = """and or but so while which that with from into for to by in o
     as than if because until"""
 _CLINGING = frozenset(_CLINGING_WORDS.split())  # English words that belong to the next one
 _LEADING = frozenset(_LEADING_WORDS.split())  # that a line had better begin with
+_NUMBER = re.compile(r"[−+-]?\d[\d.,]*(?:e[−-]?\d+)?%?")
 _NUMBER_AT_END = re.compile(r"(?:^|[^A-Za-z])[−-]?[\d.,]*\d%?$")
 _NAMES = re.compile(r"(?:^|[^A-Za-z])[A-Za-z][、,]$")  # Q, K and V; not after a clause
 _LETTER = re.compile(r"[A-Za-z](?![A-Za-z])")
@@ -34,7 +35,7 @@ def costs(said: Sentence, language: str) -> dict[int, float]:
     text = said.text
     closed = {
         position
-        for start, end in (*said.whole, *terms.ranges(text, language))
+        for start, end in (*said.whole, *terms.ranges(text, language), *numbers(text))
         for position in range(start + 1, end)
     }
     words = _word_starts(text) if language == "zh" else frozenset()
@@ -46,6 +47,11 @@ def costs(said: Sentence, language: str) -> dict[int, float]:
         if cost is not None:
             found[position] = 0.2 if position in said.pauses else cost
     return found
+
+
+def numbers(text: str) -> list[Range]:
+    """Where numbers stand in a text, with their sign, exponent and per cent sign."""
+    return [match.span() for match in _NUMBER.finditer(text)]
 
 
 def _cost(text: str, position: int, words: frozenset[int]) -> float | None:
@@ -73,7 +79,8 @@ def _cost(text: str, position: int, words: frozenset[int]) -> float | None:
     if is_wide(before[-1]) and is_wide(after):
         return _between_chinese(before[-1], position, words)
     if not blank:
-        return 6.0 if after in OPENING or before[-1] in CLOSING else None
+        wide = is_wide(before[-1]) or is_wide(after)
+        return 6.0 if wide and (after in OPENING or before[-1] in CLOSING) else None
     if is_wide(before[-1]) or is_wide(after):
         if before[-1] in _TO_WHAT_FOLLOWS:
             return None

@@ -12,6 +12,7 @@ import pytest
 
 import engine
 from render.audit import provenance, sweep
+from render.audit.captions import check_captions
 from scenes import playthrough, registry, texts
 from scenes.base import span
 from scenes.settings import Settings
@@ -33,6 +34,7 @@ def check(scene, settings):
     records = scene.record.numbers()
     assert len(records) > 5
     assert provenance.check_records(records, provenance.Recomputer(settings)) == []
+    assert check_captions(scene) == []
 
 
 @each_language
