@@ -53,6 +53,11 @@ class Task:
         return Path(self.folder) / "numbers.json"
 
     @property
+    def cover(self) -> Path:
+        """Where the worker leaves the cover, if it could be drawn."""
+        return Path(self.folder) / "cover.png"
+
+    @property
     def made(self) -> Path:
         """Where the worker leaves what the video depends on."""
         return Path(self.folder) / "made.json"

@@ -106,7 +106,7 @@ def draw(
     from manim import config
 
     from render.writer import StreamWriter
-    from scenes import registry
+    from scenes import cover, registry
     from scenes.settings import Settings
 
     config.update(_manim_settings(task))
@@ -123,7 +123,13 @@ def draw(
     scene = kind(settings=settings, renderer=renderer(file_writer_class=writer))
     if speaker:
         scene.speech = speaker.seconds
+    moment = cover.Moment(scene)
     scene.render()
+    try:
+        moment.save(task.cover)
+    except Exception:  # a video without a cover is better than none; it is drawn by the next run
+        traceback.print_exc()
+        task.cover.unlink(missing_ok=True)
     return scene
 
 

@@ -26,7 +26,7 @@ WORKER = "render.worker"
 _NO_PICTURE = (
     *("render.check", "render.content", "render.boxes", "render.nal", "render.expected"),
     *("render.task", "render.cores", "render.quality", "render.incremental"),
-    *("render.captions", "render.voice"),
+    *("render.captions", "render.voice", "scenes.cover"),
 )
 _FORM = f"1 {sys.version_info[0]}.{sys.version_info[1]}"  # of the digests that are kept
 _COMPILED = (".c", ".h", ".pyx")
