@@ -17,6 +17,7 @@ from render.metadata import Origin
 from render.order import Order
 from render.progress import duration
 from render.records import describe, write_record
+from render.sides.covers import Covers
 from render.sides.keeper import Keeper, digest_of
 from render.task import Failure, Result, Task
 from render.voice.parts import complaints, film_sounds, kept
@@ -48,16 +49,17 @@ class Combination:
         self.made = 0
         self.film = ""  # what became of it
         self.keeper: Keeper = Keeper(order, self.state.now.passes)
+        self.covers = Covers(order)
         self._shown = "" if alone else f"{order.out.name}/"
 
     def idle_lines(self) -> list[str] | None:
         """With nothing to render and nothing to join, how things stand; else None."""
-        if self.scenes or any(map(self.keeper.is_stale, self.up_to_date)):
+        if self.scenes or any(map(self._sides_are_stale, self.up_to_date)):
             return None
         parts = self.state.parts()
         if isinstance(parts, str):
             film = self._no_film(parts)
-        elif self.state.film_is_up_to_date(parts) and not self.keeper.film_is_stale():
+        elif self.state.film_is_up_to_date(parts) and not self._films_sides_are_stale():
             film = self._film_stays()
         else:
             return None
@@ -72,7 +74,20 @@ class Combination:
             with self._sides_of(name):
                 making.refresh_scene(scene)
             yield self._sides_told(name)
+        coverless = [*filter(self.covers.is_stale, self.up_to_date)]
+        done = self.covers.draw(space, coverless) if coverless else ()
+        for scene, failure in zip(coverless, done, strict=True):
+            name = self.order.video_name(scene)
+            if failure:
+                self.sides_failed[f"{name}: cover"] = failure
+            yield f"{self.order.out / name}: {failure.line if failure else 'cover drawn'}"
         yield from self.lines_of_the_rest()
+
+    def _sides_are_stale(self, scene: SceneInfo) -> bool:
+        return self.keeper.is_stale(scene) or self.covers.is_stale(scene)
+
+    def _films_sides_are_stale(self) -> bool:
+        return self.keeper.film_is_stale() or self.covers.film_is_stale()
 
     def _making(self, space: Workspace, binary: str) -> Making:
         from render.sides.making import Making
@@ -129,11 +144,8 @@ class Combination:
         self, space: Workspace, binary: str, scene: SceneInfo, task: Task, result: Result
     ) -> str:
         """Put a video in place; returns what to say of it."""
-        out, name, making = (
-            self.order.out,
-            self.order.video_name(scene),
-            self._making(space, binary),
-        )
+        out, name = self.order.out, self.order.video_name(scene)
+        making = self._making(space, binary)
         captioned: dict[str, str] = {}
         with self._sides_of(name):
             story = self.keeper.story(scene, asdict(result))
@@ -143,9 +155,11 @@ class Combination:
         space.publish(task.numbers, self.order.numbers_name(scene), out)
         final = space.publish(task.video, name, out)
         write_record(out, name, task, result, described)
-        if captioned:
-            with self._sides_of(name):
+        with self._sides_of(name):
+            if captioned:
                 making.write(name, story)
+            if task.cover.is_file():
+                self.covers.put(space, task.cover, name, scene)
         told = (
             f"{final}: its pictures, with another sound"
             if task.kept
@@ -190,10 +204,11 @@ class Combination:
             return self._no_film(checked)
         making, name = self._making(space, binary), order.film_name
         if state.film_is_up_to_date(checked):
-            if not self.keeper.film_is_stale():
+            if not self._films_sides_are_stale():
                 return self._film_stays()
             with self._sides_of(name):
                 making.refresh_film()
+                self._cover_film(space)
             return self._sides_told(name)
         videos = [film.SceneVideo(part.name, part.title, part.origin) for part in checked]
         parts = film.snapshot(space, videos, order.out)
@@ -210,9 +225,10 @@ class Combination:
         path = space.publish(finished, name, order.out)
         shutil.rmtree(finished.parent, ignore_errors=True)
         state.note_film(key, stamped, digest_of(captions))
-        if captions:
-            with self._sides_of(name):
+        with self._sides_of(name):
+            if captions:
                 making.write(name, self.keeper.film_story())
+            self._cover_film(space)
         self.film = "made"
         seconds = sum(part.frames for part in parts) / order.quality.fps
         told = f"{path}: the whole lecture, {duration(seconds)}, {len(parts)} chapters"
@@ -221,6 +237,11 @@ class Combination:
     def complaints(self) -> list[str]:
         """A line for each recording that is missing or cannot be used."""
         return complaints(self.state)
+
+    def _cover_film(self, space: Workspace) -> None:
+        """The film's cover, if its first scene has one by now: what hinders that is told there."""
+        if self.covers.film_is_stale() and not self.covers.is_stale(self.order.everything[0]):
+            self.covers.put_film(space)
 
     def _film_stays(self) -> str:
         self.film = "up to date"

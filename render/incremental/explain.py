@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from render.incremental.state import State
 from render.order import Order
+from render.sides.covers import Covers
 from render.sides.keeper import Keeper
 
 
@@ -21,15 +22,17 @@ def lines(orders: Sequence[Order]) -> Iterator[str]:
 
 
 _SIDES = "; captions and descriptions are to be made anew"
+_COVER = "; its cover is to be drawn"
 
 
 def _lines(order: Order, state: State) -> Iterator[str]:
-    keeper = Keeper(order, state.now.passes)
+    keeper, covers = Keeper(order, state.now.passes), Covers(order)
     for scene in order.scenes:
         name = order.video_name(scene)
         reasons = state.reasons(scene)
         if not reasons:
             sides = _SIDES if keeper.is_stale(scene) else ""
+            sides += _COVER if covers.is_stale(scene) else ""
             more = ", rendered anyway (--force)" if order.force else sides
             yield f"{name}: up to date{more}"
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import shutil
 import traceback
 from collections.abc import Iterator, Sequence
@@ -90,8 +91,11 @@ class Covers:
         return not there or kept.get("key") != self._key(scene)
 
     def _key(self, scene: SceneInfo) -> str:
-        record = read_record(self._order.out, self._order.video_name(scene))
-        return f"{record.get('key', '')} {_code()}"
+        """Stands for what a scene's picture is made of, in whatever quality, and for the design."""
+        made = read_record(self._order.out, self._order.video_name(scene)).get("made") or {}
+        picture = {**made.get("picture", {}), "quality": "", "renderer": ""}
+        said = [picture, *(made.get(kind) for kind in ("values", "texts", "code")), _code()]
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
     def _side(self, name: str) -> SideFiles:
         return SideFiles(self._order.out / name)

@@ -92,7 +92,7 @@ def test_default_folders_keep_kinds_apart() -> None:
 
 KINDS = ("mp4", "numbers.json")
 CAPTIONS = tuple(f"{language}.{form}" for language in ("zh", "en") for form in ("vtt", "srt"))
-SIDES = (*CAPTIONS, "about.json", "about.zh.txt", "about.en.txt")
+SIDES = (*CAPTIONS, "cover.png", "about.json", "about.zh.txt", "about.en.txt")
 CHAPTERS = ("chapters.zh.vtt", "chapters.en.vtt")
 
 
