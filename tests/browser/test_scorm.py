@@ -1,0 +1,157 @@
+"""The SCORM package in Chromium, with scorm-again as the learning platform."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import shutil
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from render.scorm import package
+
+from .conftest import HERE, node_module
+
+SCENES = 3
+LENGTH = 20.0  # seconds of each
+PAGE = """<!doctype html><html lang="zh"><head><meta charset="utf-8"><title>课</title>
+<link rel="icon" href="data:,"></head><body><h1>课</h1>
+<script>const begun = window.lectureHost ? lectureHost.start() : null;</script></body></html>"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[str]:
+    """A folder of the platform's, served; the package is unpacked in it."""
+    page, folder = tmp_path / "page", tmp_path / "site"
+    page.mkdir()
+    (page / "index.html").write_text(PAGE, encoding="utf-8")
+    target = tmp_path / "lecture.zip"
+    package.write(page, target, item="lecture", title="课 & <more>", scenes=SCENES)
+    with zipfile.ZipFile(target) as archive:
+        archive.extractall(folder / "package")
+    shutil.copy(HERE / "scorm_player.html", folder / "index.html")
+    shutil.copy(node_module("scorm-again/dist/scorm12.min.js"), folder)
+    handler = functools.partial(Quiet, directory=str(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+class Visit:
+    """A learner's visit: the platform's page with the package in its frame."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        page.wait_for_function("frames[0] && frames[0].lectureHost")
+        self.frame = page.frames[1]
+
+    def begun(self) -> Any:
+        return self.frame.evaluate("begun")
+
+    def play(self, scene: int, start: float, end: float, step: float = 0.5) -> None:
+        """Report as a video does while it plays."""
+        self.frame.evaluate(
+            "([scene, from, to, step, length]) => { for (let t = from; t < to; t += step)"
+            " lectureHost.at(scene, t, length); lectureHost.at(scene, to, length); }",
+            [scene, start, end, step, LENGTH],
+        )
+
+    def value(self, name: str) -> str:
+        return str(self.page.evaluate("name => API.LMSGetValue(name)", name))
+
+    def leave(self) -> dict[str, Any]:
+        """Go away; what the platform remembers."""
+        self.page.evaluate("document.querySelector('iframe').src = 'about:blank'")
+        self.page.wait_for_function("localStorage.getItem('finished') === 'yes'")
+        return json.loads(self.page.evaluate("localStorage.getItem('kept')"))
+
+
+Opener = Callable[..., Any]
+
+
+def visit(open_page: Opener, site: str, before: Visit | None = None) -> Visit:
+    context = before.page.context if before else None
+    return Visit(open_page(site, allow=(site,), context=context))
+
+
+def test_loads_and_says_that_it_has_begun(open_page: Opener, site: str) -> None:
+    first = visit(open_page, site)
+    assert first.begun() is None
+    assert first.value("cmi.core.lesson_status") == "incomplete"
+    assert first.page.evaluate("commits") == 1
+
+
+def test_resumes_where_it_was_left(open_page: Opener, site: str) -> None:
+    first = visit(open_page, site)
+    first.play(0, 0, LENGTH)
+    first.play(1, 0, 7.3)
+    core = first.leave()["core"]
+    assert core["lesson_location"] == "1 7.3"
+    assert core["exit"] == "suspend"
+    second = visit(open_page, site, first)
+    assert second.begun() == {"scene": 1, "seconds": 7.3}
+    assert second.value("cmi.core.lesson_status") == "incomplete"
+
+
+def test_completes_when_nine_tenths_of_every_scene_were_seen(open_page: Opener, site: str) -> None:
+    first = visit(open_page, site)
+    first.play(0, 0, LENGTH)
+    first.play(2, 0, LENGTH)
+    first.play(1, 0, LENGTH * 0.6)
+    first.leave()
+    second = visit(open_page, site, first)
+    assert second.value("cmi.core.lesson_status") == "incomplete"
+    second.play(1, LENGTH * 0.6, LENGTH * 0.85)
+    assert second.value("cmi.core.lesson_status") == "incomplete"
+    second.play(1, LENGTH * 0.85, LENGTH * 0.92)
+    assert second.value("cmi.core.lesson_status") == "completed"
+    kept = second.leave()
+    assert kept["core"]["lesson_status"] == "completed"
+    third = visit(open_page, site, second)
+    third.play(0, 0, 1)
+    assert third.value("cmi.core.lesson_status") == "completed", "never taken back"
+
+
+def test_jumping_to_the_end_is_not_seeing(open_page: Opener, site: str) -> None:
+    first = visit(open_page, site)
+    for scene in range(SCENES):
+        first.play(scene, 0, 1)
+        first.play(scene, LENGTH - 1, LENGTH)
+    assert first.value("cmi.core.lesson_status") == "incomplete"
+
+
+def test_what_is_reported_is_as_scorm_wants_it(open_page: Opener, site: str) -> None:
+    first = visit(open_page, site)
+    first.play(0, 0, LENGTH)
+    assert len(first.leave()["suspend_data"]) < 4096
+    told = first.page.evaluate("told")
+    assert {one["taken"] for one in told} == {"true"}
+    values = {one["name"]: one["value"] for one in told}
+    assert set(values) == {
+        "cmi.core.lesson_status",
+        "cmi.core.exit",
+        "cmi.core.lesson_location",
+        "cmi.core.session_time",
+        "cmi.suspend_data",
+    }
+    assert re.fullmatch(r"\d{4}:\d\d:\d\d\.\d\d", values["cmi.core.session_time"])
+
+
+def test_without_a_platform_the_page_works_as_ever(open_page: Opener, site: str) -> None:
+    page = open_page(f"{site}package/index.html", allow=(site,))
+    assert page.evaluate("begun") is None
+    page.evaluate("lectureHost.at(0, 1, 2)")

@@ -1,0 +1,85 @@
+"""The SCORM package as a file: its manifest, its bytes, what is refused."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import pytest
+
+from engine.errors import LectureError
+from render.scorm import package
+
+CP = "{http://www.imsproject.org/xsd/imscp_rootv1p1p2}"
+ADL = "{http://www.adlnet.org/xsd/adlcp_rootv1p2}"
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    folder = tmp_path / "页 1"
+    (folder / "videos").mkdir(parents=True)
+    head = (
+        '<!doctype html><html><head lang="zh">\n<meta charset="utf-8"></head><body>课</body></html>'
+    )
+    (folder / "index.html").write_text(head, encoding="utf-8")
+    (folder / "videos" / "a & b 课.mp4").write_bytes(bytes(range(256)) * 1000)
+    (folder / "notes.txt").write_text("很长。" * 1000, encoding="utf-8")
+    return folder
+
+
+def pack(page: Path, target: Path) -> Path:
+    return package.write(page, target, item="transformer-lecture-zh", title="课 <&>", scenes=20)
+
+
+def test_manifest_names_every_file_and_where_to_begin(page: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(pack(page, tmp_path / "x.zip")) as archive:
+        assert archive.testzip() is None
+        names = set(archive.namelist())
+        root = ElementTree.fromstring(archive.read("imsmanifest.xml"))
+        start = archive.read("index.html").decode()
+        videos = [e for e in archive.infolist() if e.filename.endswith(".mp4")]
+        assert [e.compress_type for e in videos] == [zipfile.ZIP_STORED]
+    assert root.findtext(f"{CP}metadata/{CP}schemaversion") == "1.2"
+    organizations = root.find(f"{CP}organizations")
+    organization = organizations.find(f"{CP}organization")
+    assert organizations.get("default") == organization.get("identifier")
+    assert organization.findtext(f"{CP}title") == "课 <&>"
+    item = organization.find(f"{CP}item")
+    resource = root.find(f"{CP}resources/{CP}resource")
+    assert item.get("identifierref") == resource.get("identifier")
+    assert resource.get(f"{ADL}scormtype") == "sco"
+    assert resource.get("href") == "index.html"
+    files = {unquote(file.get("href")) for file in resource.findall(f"{CP}file")}
+    assert files | {"imsmanifest.xml"} == names
+    assert start.index("scorm.js") < start.index("charset")
+    assert 'data-scenes="20"' in start
+
+
+def test_same_folder_same_bytes(page: Path, tmp_path: Path) -> None:
+    one = pack(page, tmp_path / "1.zip").read_bytes()
+    for path in page.rglob("*"):
+        path.touch()
+    assert pack(page, tmp_path / "2.zip").read_bytes() == one
+
+
+def test_a_package_is_replaced_and_nothing_else_is(page: Path, tmp_path: Path) -> None:
+    target = pack(page, tmp_path / "x.zip")
+    pack(page, target)
+    for content in (b"mine", b""):
+        target.write_bytes(content)
+        with pytest.raises(LectureError, match="--out"):
+            pack(page, target)
+        assert target.read_bytes() == content
+    with pytest.raises(LectureError, match=r"ends in \.zip"):
+        pack(page, tmp_path / "x")
+
+
+def test_a_folder_that_is_no_page(tmp_path: Path) -> None:
+    with pytest.raises(LectureError, match=r"index\.html"):
+        pack(tmp_path, tmp_path / "x.zip")
+    (tmp_path / "index.html").write_text("no head")
+    with pytest.raises(LectureError, match="head"):
+        pack(tmp_path, tmp_path / "x.zip")
+    assert not (tmp_path / "x.zip").exists()
