@@ -329,14 +329,13 @@ class TestFaults:
 
 
 class TestFrontDoor:
-    @pytest.mark.xfail(reason="covers are not drawn yet", strict=False)
     def test_renders_checks_and_writes(self, front_door: FrontDoor, tmp_path: Path) -> None:
         asked = ("publish", "--for", "generic", "--quality", "draft", "--videos", "o")
         result = front_door(*asked, "--title", "我的课", "--tags", "一,二")
         assert result.returncode == 0, result
         target = tmp_path / "o" / "publish" / "generic_full"
         assert f"{target}: ready for" in result.stdout
-        assert "advice: transformer_lecture_zh.mp4: video height" in result.stdout
+        assert "advice: transformer_lecture_zh.mp4 and 2 more: video height" in result.stdout
         manifest = json.loads((target / folder.MANIFEST).read_text(encoding="utf-8"))
         titles = [piece["title"] for piece in manifest["pieces"]]
         assert titles[0] == "我的课"
