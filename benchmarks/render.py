@@ -84,6 +84,7 @@ def ours(scenes: Sequence[registry.SceneInfo], quality: Quality, folder: Path, j
     """``./render.sh SCENE...``, from its start to its end."""
     names = [scene.slug for scene in scenes]
     options = ["--quality", quality.name, "--out", folder / "out", "--jobs", str(jobs)]
+    options += ["--store", "none"]
     cost, said = run([sys.executable, "-m", "render", *names, *options], folder)
     cost.memory = max(map(float, re.findall(r"(\d+) MB of memory", said)))
     videos = [path for scene in scenes for path in (folder / "out").glob(f"{scene.slug}*.mp4")]

@@ -16,6 +16,7 @@ from render import commands
 from render.cores import usable_cores
 from render.handout.command import handout
 from render.publish import command as publishing
+from render.store.choice import DEFAULT_SIZE, choose
 from render.upload import command as uploading
 
 PROGRAM = "./render.sh"
@@ -127,6 +128,19 @@ def render(
         bool,
         typer.Option("--explain", help="Render nothing; say what would be rendered, and why."),
     ] = False,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR|URL|none",
+            help="Where finished scenes are kept, so that other weights, folders or machines can "
+            "have them back (docs/incremental.md). Default: LECTURE_STORE, or a cache folder.",
+            show_default=False,
+        ),
+    ] = None,
+    store_size: Annotated[
+        str,
+        typer.Option(metavar="SIZE", help="What was not used for longest leaves the store first."),
+    ] = DEFAULT_SIZE,
     renderer: Annotated[
         RendererName,
         typer.Option(help="fast draws only what changes; plain is Manim's own, for comparison."),
@@ -167,6 +181,7 @@ def render(
         force=force,
         renderer=renderer.value,
         voice=voice,
+        store=choose(store, store_size),
     )
     ordered = orders(wish)
     if explain:

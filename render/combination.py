@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import LectureError
 from render.captions.tracks import Track
@@ -16,10 +16,11 @@ from render.incremental.state import State
 from render.metadata import Origin
 from render.order import Order
 from render.progress import duration
-from render.records import describe, write_record
-from render.sides.covers import Covers
+from render.records import write_record
+from render.sides.covers import Covers, design
 from render.sides.keeper import Keeper, digest_of
-from render.task import Failure, Result, Task
+from render.store.finished import Finished
+from render.task import Failure, Task
 from render.voice.parts import complaints, film_sounds, kept
 from render.workspace import Workspace
 from scenes.registry import SceneInfo
@@ -46,7 +47,7 @@ class Combination:
         self.waiting = {order.video_name(scene) for scene in self.scenes}
         self.failures: dict[str, Failure] = {}  # by the scene's slug, or the film's name
         self.sides_failed: dict[str, Failure] = {}  # by the video's name
-        self.made = 0
+        self.made = self.taken = 0
         self.film = ""  # what became of it
         self.keeper: Keeper = Keeper(order, self.state.now.passes)
         self.covers = Covers(order)
@@ -140,41 +141,50 @@ class Combination:
             kept=kept(self.state, scene),
         )
 
-    def publish(
-        self, space: Workspace, binary: str, scene: SceneInfo, task: Task, result: Result
-    ) -> str:
-        """Put a video in place; returns what to say of it."""
-        out, name = self.order.out, self.order.video_name(scene)
-        making = self._making(space, binary)
-        captioned: dict[str, str] = {}
+    def captioned(
+        self, space: Workspace, binary: str, scene: SceneInfo, finished: Finished
+    ) -> Finished:
+        """With the captions in its video, if they are not there; where they cannot be, without."""
+        name, drawn = self.order.video_name(scene), {}
+        if "cover" in finished.files:
+            drawn = {"cover": design(), **finished.notes}
         with self._sides_of(name):
-            story = self.keeper.story(scene, asdict(result))
-            origin = task.origin(describe(task)["key"])
-            captioned = making.caption(task.video, story, origin, task.title)
-        described = {**describe(task), **captioned}
-        space.publish(task.numbers, self.order.numbers_name(scene), out)
-        final = space.publish(task.video, name, out)
-        write_record(out, name, task, result, described)
-        with self._sides_of(name):
-            if captioned:
-                making.write(name, story)
-            if task.cover.is_file():
-                self.covers.put(space, task.cover, name, scene)
-        told = (
-            f"{final}: its pictures, with another sound"
-            if task.kept
-            else (
-                f"{final}: {result.frames / task.quality.fps:.1f} s of film in "
-                f"{duration(result.seconds)}, {result.memory / _MB:.0f} MB of memory at most"
-            )
-        )
-        return f"{told}; {self._sides_told(name)}" if name in self.sides_failed else told
+            story = self.keeper.story(scene, asdict(finished.result))
+            if finished.notes.get("captions") != digest_of(story.captions()):
+                origin = Origin(self.order.language, self.order.quality.name, finished.key)
+                making, title = self._making(space, binary), self.order.title(scene)
+                notes = making.caption(finished.files["video"], story, origin, title)
+                return replace(finished, notes={**drawn, **notes, **_pictures(finished.notes)})
+        return replace(finished, notes={**drawn, **finished.notes})
 
-    def ended(self, scene: SceneInfo, failure: Failure | None) -> None:
-        """Take note of how a scene ended."""
+    def publish(self, space: Workspace, binary: str, scene: SceneInfo, finished: Finished) -> Path:
+        """Put a video in place and what belongs beside it; returns where."""
+        out, name, described = self.order.out, self.order.video_name(scene), finished.describe()
+        space.publish(finished.files["numbers"], self.order.numbers_name(scene), out)
+        final = space.publish(finished.files["video"], name, out)
+        write_record(out, name, self.order.quality.fps, finished.result, described)
+        with self._sides_of(name):
+            if "captions" in finished.notes:
+                story = self.keeper.story(scene, asdict(finished.result))
+                self._making(space, binary).write(name, story)
+            if "cover" in finished.files and finished.notes["cover"] == design():
+                self.covers.put(space, finished.files["cover"], name, scene)
+        return final
+
+    def not_captioned(self, scene: SceneInfo) -> str:
+        """What to add to the line about a video where it has no captions."""
+        name = self.order.video_name(scene)
+        return f"; {self._sides_told(name)}" if name in self.sides_failed else ""
+
+    def ended(
+        self, scene: SceneInfo, failure: Failure | None = None, *, taken: bool = False
+    ) -> None:
+        """Take note of how a scene ended; ``taken``: from the store."""
         self.waiting.discard(self.order.video_name(scene))
         if failure:
             self.failures[scene.slug] = failure
+        elif taken:
+            self.taken += 1
         else:
             self.made += 1
 
@@ -259,15 +269,22 @@ class Combination:
         return self._no_film(str(error))
 
 
+def _pictures(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """Which video the captions were put into is told by the first who did it."""
+    return {field: notes[field] for field in ("pictures",) if field in notes}
+
+
 def summary(combinations: list[Combination]) -> Iterator[str]:
     """The end of a run with many orders: how much was made, and everything that was not."""
     made = sum(each.made for each in combinations)
+    taken = sum(each.taken for each in combinations)
+    from_store = f"{taken} taken from the store, " if taken else ""
     same = sum(len(each.up_to_date) for each in combinations)
     failed = sum(len(each.failures) for each in combinations)
     films = sum(each.film == "made" for each in combinations)
     yield (
-        f"{len(combinations)} renders: {made} scenes made, {same} up to date, {failed} failed; "
-        f"{films} films joined"
+        f"{len(combinations)} renders: {made} scenes made, {from_store}"
+        f"{same} up to date, {failed} failed; {films} films joined"
     )
     for each in combinations:
         for name, failure in (*each.failures.items(), *each.sides_failed.items()):

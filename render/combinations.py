@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import LectureError, quoted
 from render.quality import QUALITIES
+from render.store.choice import NO_STORE, StoreChoice
 
 if TYPE_CHECKING:
     from render.order import Order
@@ -42,6 +43,7 @@ class Wish:
     force: bool = False
     renderer: str = "fast"
     voice: str = "none"
+    store: StoreChoice = NO_STORE
 
 
 class Kind(NamedTuple):
@@ -86,6 +88,7 @@ def orders(wish: Wish) -> list[Order]:
             force=wish.force,
             renderer=wish.renderer,
             voice=voice,
+            store=wish.store,
         )
         for kind, track in product(kinds, tracks)
     ]

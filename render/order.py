@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from render.incremental.made import picture
 from render.quality import Quality
+from render.store.choice import NO_STORE, StoreChoice
 from render.workspace import STATE
 from scenes import texts
 from scenes.registry import SceneInfo
@@ -31,6 +32,7 @@ class Order:
     force: bool = False
     renderer: str = "fast"
     voice: Choice | None = None
+    store: StoreChoice = NO_STORE
 
     @property
     def language(self) -> str:

@@ -7,40 +7,28 @@ from and which files belong together, so that a video that is up to date is not 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from render.incremental.made import key_of
-from render.incremental.stamps import read_json, stamp, write_json
+from render.incremental.stamps import read_json, write_json
 from render.quality import Quality
-from render.task import Result, Task
+from render.task import Result
 from render.workspace import STATE
 
 GUESSED_SECONDS = 45.0  # a scene never rendered before: the middle of what scenes last
 
 
-def describe(task: Task) -> dict[str, Any]:
-    """What a worker made and of what, while its files are still in its folder."""
-    made = json.loads(task.made.read_text(encoding="utf-8"))
-    return {
-        "key": key_of(made),
-        "made": made,
-        "files": {"video": stamp(task.video), "numbers": stamp(task.numbers)},
-    }
-
-
 def write_record(
-    out: Path, name: str, task: Task, result: Result, described: dict[str, Any] | None = None
+    out: Path, name: str, fps: int, result: Result, described: dict[str, Any] | None = None
 ) -> None:
     """Remember ``result`` for the video ``name`` in ``out``; a full disk is no reason to fail.
 
     Written after the files that it is about are in place: until then, and if it never is, the
     files are not those of the old record, and the scene is rendered again.
     """
-    write_json(path_of(out, name), {"fps": task.quality.fps, **asdict(result), **(described or {})})
+    write_json(path_of(out, name), {"fps": fps, **asdict(result), **(described or {})})
 
 
 def read_record(out: Path, name: str) -> dict[str, Any]:

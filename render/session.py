@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,9 +16,11 @@ from render import pool
 from render.combination import Combination, exit_code, summary
 from render.estimate import WEIGHTS, Estimate
 from render.order import Order
-from render.progress import Screen
+from render.progress import Screen, duration
 from render.records import expected_frames
 from render.signals import stoppable
+from render.store.finished import Finished
+from render.store.supply import Supply
 from render.task import Failure, Result, Task
 from render.workspace import STATE, Workspace, make_folder
 from scenes.registry import SceneInfo
@@ -48,6 +51,8 @@ class Session:
         self._many = len(orders) > 1
         self._lengths: dict[tuple[str, str], int] = {}
         self._commissions: dict[str, _Commission] = {}  # by the task's folder
+        self._store_failed = False
+        self._say: Callable[[str], None] = _print
 
     def run(self) -> int:
         """Render what is not up to date, then join. Exit code: 0 all well, 2 a mistake in the
@@ -55,17 +60,17 @@ class Session:
         idle = [combination.idle_lines() for combination in self._combinations]
         if None not in idle:
             for line in (line for lines in idle for line in lines or ()):
-                print(one_line(line), flush=True)
+                _print(line)
         else:
             self._do(idle)
         self._combinations[0].state.keep()
         if self._many:
             for line in summary(self._combinations):
-                print(one_line(line), flush=True)
+                _print(line)
         for combination in self._combinations:
             for line in combination.complaints():
                 print(f"render: {one_line(line)}", file=sys.stderr, flush=True)
-        return exit_code(self._combinations)
+        return exit_code(self._combinations) or (2 if self._store_failed else 0)
 
     def _do(self, idle: list[list[str] | None]) -> None:
         """``idle``: of each combination, what to say where there is nothing to do."""
@@ -73,31 +78,41 @@ class Session:
 
         self._binary = ffmpeg.find()
         first = self._combinations[0].order
-        with stoppable(), Workspace(first.out) as self._space:
+        supply = Supply(first.store, lambda line: self._say(line))
+        with stoppable(), Workspace(first.out) as self._space, supply as self._supply:
             for combination in self._combinations[1:]:
                 make_folder(combination.order.out / STATE)
-            self._commission(first.jobs)
+            from_store = self._commission(first.jobs)
             jobs = [commission.job for commission in self._commissions.values()]
             _check_free_space(self._needed())
             slots = max(1, min(first.jobs, len(jobs)))
             self._estimate = Estimate({job.task.folder: job.work for job in jobs}, slots)
             self._joiner = _Joiner(self._make_film, beside=self._many)
             with Screen(self._estimate, len(jobs)) as self._screen, self._joiner:
+                self._say = self._screen.say
                 for combination, lines in zip(self._combinations, idle, strict=True):
                     rest = combination.refresh(self._space, self._binary)
                     for line in rest if lines is None else lines:
                         self._screen.say(line)
                     if lines is None and not combination.waiting:
                         self._joiner.join(combination)
+                for line in from_store:
+                    self._screen.say(line)
                 pool.run(jobs, slots, self, lock=self._space.lock)
+        self._store_failed = self._supply.failed
 
-    def _commission(self, threads: int) -> None:
-        """A job for each video that is to be made."""
+    def _commission(self, threads: int) -> list[str]:
+        """A job for each video that is to be made; returns what to say of those that the store
+        has, which are put in place."""
         wanted: dict[Path, tuple[SceneInfo, list[Combination]]] = {}
         for combination in self._combinations:
             for scene in combination.scenes:
                 video = combination.order.out / combination.order.video_name(scene)
                 wanted.setdefault(video, (scene, []))[1].append(combination)
+        told = {video: self._taken(*wanted[video]) for video in wanted}
+        for scene, owners in [wanted.pop(video) for video, line in told.items() if line]:
+            for combination in owners:
+                combination.ended(scene, taken=True)
         for index, (scene, owners) in enumerate(wanted.values()):
             name = f"{scene.slug}_{index}" if self._many else scene.slug
             folder = self._space.folder / name
@@ -105,6 +120,7 @@ class Session:
             quality = owners[0].order.quality
             job = pool.Job(task, self._length(owners[0].order, scene), WEIGHTS[quality.name])
             self._commissions[task.folder] = _Commission(scene, job, owners)
+        return [line for line in told.values() if line]
 
     def _length(self, order: Order, scene: SceneInfo) -> int:
         """Frames that the scene is thought to have."""
@@ -124,8 +140,28 @@ class Session:
             needed[order.out] += 2 * seconds * _BYTES_PER_SECOND[order.quality.name]
         return needed
 
+    def _taken(self, scene: SceneInfo, owners: list[Combination]) -> str:
+        """Put a scene in place that the store has, and return what to say; else nothing."""
+        first = owners[0]
+        if first.order.force:
+            return ""
+        folder = Path(tempfile.mkdtemp(dir=self._space.folder))
+        finished = self._supply.take(first.order, scene, first.state.now, folder)
+        if not finished:
+            return ""
+        where = self._space, self._binary, scene
+        final = first.publish(*where, first.captioned(*where, finished))
+        return f"{final}: taken from the store{first.not_captioned(scene)}"
+
     def wanted(self, task: Task) -> bool:
-        return True
+        """Not where another order of this run has meanwhile made the same."""
+        commission = self._commissions[task.folder]
+        line = self._taken(commission.scene, commission.owners) if self._supply.has_more else ""
+        if line:
+            self._screen.say(line)
+            self._estimate.start(task.folder)
+            self._over(commission, taken=True)
+        return not line
 
     def started(self, task: Task) -> None:
         self._estimate.start(task.folder)
@@ -141,18 +177,36 @@ class Session:
         first = commission.owners[0]
         if isinstance(outcome, Result):
             try:
-                where = self._space, self._binary
-                self._screen.say(first.publish(*where, commission.scene, task, outcome))
+                self._publish(task, outcome)
             except LectureError as error:
                 outcome = Failure(str(error), mistake=True)
         failure = outcome if isinstance(outcome, Failure) else None
         if failure:
             self._screen.say(first.told(task, failure))
-        self._estimate.end(task.folder)
+        self._over(commission, failure)
+
+    def _publish(self, task: Task, result: Result) -> None:
+        commission = self._commissions[task.folder]
+        first, where = commission.owners[0], (self._space, self._binary, commission.scene)
+        finished = first.captioned(*where, Finished.of(task, result))
+        self._supply.keep(finished)
+        final = first.publish(*where, finished)
+        told = (
+            f"{final}: its pictures, with another sound"
+            if task.kept
+            else f"{final}: {result.frames / task.quality.fps:.1f} s of film in "
+            f"{duration(result.seconds)}, {result.memory / _MB:.0f} MB of memory at most"
+        )
+        self._screen.say(f"{told}{first.not_captioned(commission.scene)}")
+
+    def _over(
+        self, commission: _Commission, failure: Failure | None = None, taken: bool = False
+    ) -> None:
+        self._estimate.end(commission.job.task.folder)
         self._screen.scene_ended()
-        shutil.rmtree(task.folder, ignore_errors=True)
+        shutil.rmtree(commission.job.task.folder, ignore_errors=True)
         for combination in commission.owners:
-            combination.ended(commission.scene, failure)
+            combination.ended(commission.scene, failure, taken=taken)
             if not combination.waiting:
                 self._joiner.join(combination)
 
@@ -192,6 +246,10 @@ class _Joiner:
         finally:
             if self._thread:
                 self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _print(line: str) -> None:
+    print(one_line(line), flush=True)
 
 
 def _check_free_space(needed: Mapping[Path, float]) -> None:

@@ -8,6 +8,7 @@ from render.incremental.state import State
 from render.order import Order
 from render.sides.covers import Covers
 from render.sides.keeper import Keeper
+from render.store.supply import has
 
 
 def lines(orders: Sequence[Order]) -> Iterator[str]:
@@ -36,7 +37,8 @@ def _lines(order: Order, state: State) -> Iterator[str]:
             more = ", rendered anyway (--force)" if order.force else sides
             yield f"{name}: up to date{more}"
             continue
-        yield f"{name}: to be rendered"
+        here = not order.force and has(order, scene, state.now)
+        yield f"{name}: {'in the store' if here else 'to be rendered'}"
         yield from (f"    {reason}" for reason in reasons)
     parts = state.parts()
     if isinstance(parts, str):

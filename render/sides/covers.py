@@ -94,7 +94,7 @@ class Covers:
         """Stands for what a scene's picture is made of, in whatever quality, and for the design."""
         made = read_record(self._order.out, self._order.video_name(scene)).get("made") or {}
         picture = {**made.get("picture", {}), "quality": "", "renderer": ""}
-        said = [picture, *(made.get(kind) for kind in ("values", "texts", "code")), _code()]
+        said = [picture, *(made.get(kind) for kind in ("values", "texts", "code")), design()]
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
     def _side(self, name: str) -> SideFiles:
@@ -105,7 +105,7 @@ class Covers:
 
 
 @cache
-def _code() -> str:
+def design() -> str:
     """A digest of how covers are drawn."""
     spec = importlib.util.find_spec("scenes.cover")
     assert spec is not None and spec.origin is not None

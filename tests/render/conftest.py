@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,11 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import engine
 from render import ffmpeg
 from render.encoding import FrameEncoder
 from render.finish import Part, assemble
 from render.metadata import Origin
 from render.quality import QUALITIES
+
+from .rendered import TEXTS, Rendered
 
 ROOT = Path(__file__).resolve().parents[2]
 STANDIN = Path(__file__).parent / "standin"
@@ -23,13 +28,16 @@ DRAFT = QUALITIES["draft"]
 ORIGIN = Origin("zh", "draft", "0" * 16)
 TITLE = "标题 = title; #1"
 
+#: leaves nothing outside of the test's folder
+_QUIET = {"PYTHONDONTWRITEBYTECODE": "1", "LECTURE_STORE": "none"}
+
 FrontDoor = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def environment(**more: str) -> dict[str, str]:
     """The environment of a front door that finds the stand-in scenes first."""
     path = os.pathsep.join([str(STANDIN), str(ROOT)])
-    return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **more}
+    return {**os.environ, "PYTHONPATH": path, **_QUIET, **more}
 
 
 def command(*arguments: str | Path) -> list[str]:
@@ -52,6 +60,25 @@ def front_door(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("rendered")
+
+
+@pytest.fixture
+def house(rendered: Path, tmp_path: Path, front_door: FrontDoor) -> Rendered:
+    made = Rendered(tmp_path, front_door)
+    shutil.copytree(STANDIN, made.scenes)
+    shutil.copy(engine.TUTORIAL, made.weights)
+    made.texts.write_text(json.dumps(TEXTS))
+    if not (rendered / "o").exists():
+        assert len(made.run()) == 3
+        shutil.copytree(made.out, rendered / "o")
+    elif not made.out.exists():
+        shutil.copytree(rendered / "o", made.out)
+    return made
 
 
 @pytest.fixture(scope="session")

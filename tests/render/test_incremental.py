@@ -4,91 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-import engine
-
-from .conftest import STANDIN, FrontDoor
-
-QUIET = ("--quality", "draft", "--out", "o")
-TEXTS = {"zh": {"sentence": "一"}, "en": {"sentence": "one"}}
+from .conftest import STANDIN
+from .rendered import ALL_UP_TO_DATE, TEXTS, UP_TO_DATE, K, Q, Rendered
 
 
-class House:
-    """An output folder with both stand-in scenes rendered, made once and copied for each test."""
-
-    def __init__(self, folder: Path, door: FrontDoor) -> None:
-        self.folder, self.out, self._door = folder, folder / "o", door
-        self.weights, self.texts = folder / "w.json", folder / "texts.json"
-        self.scenes = folder / "standin"
-
-    def run(self, *arguments: str, **more: str) -> list[str]:
-        """What a run says, line by line."""
-        path = os.pathsep.join([str(self.scenes), str(STANDIN.parents[2])])
-        surroundings = {"PYTHONPATH": path, "STANDIN_TEXTS": str(self.texts), **more}
-        asked = (*QUIET, "--weights", self.weights, *arguments)
-        result = self._door(*asked, **surroundings)
-        assert result.returncode == 0, result
-        assert result.stderr == ""
-        return result.stdout.splitlines()
-
-    def explain(self, *arguments: str, **more: str) -> list[str]:
-        """What --explain says, having written nothing."""
-        before = self.files()
-        said = self.run("--explain", *arguments, **more)
-        assert self.files() == before
-        return said
-
-    def files(self) -> dict[str, int]:
-        paths = (path for path in self.out.rglob("*") if path.is_file())
-        return {str(path): path.stat().st_mtime_ns for path in paths}
-
-    def edit(self, name: str, by: float, matrix_place: tuple[int, int] = (0, 0)) -> None:
-        """Change one weight."""
-        old = engine.load_weights(self.weights)
-        matrix = np.array(old.matrices[name])
-        matrix[matrix_place] += by
-        engine.save_weights(old.with_matrices({name: matrix}), self.weights)
-
-    def replace(self, name: str, old: str, new: str) -> None:
-        """Edit a file of the stand-in scenes."""
-        path = self.scenes / "scenes" / name
-        text = path.read_text()
-        assert old in text
-        path.write_text(text.replace(old, new))
-
-
-@pytest.fixture(scope="module")
-def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("rendered")
-
-
-@pytest.fixture
-def house(rendered: Path, tmp_path: Path, front_door: FrontDoor) -> House:
-    made = House(tmp_path, front_door)
-    shutil.copytree(STANDIN, made.scenes)
-    shutil.copy(engine.TUTORIAL, made.weights)
-    made.texts.write_text(json.dumps(TEXTS))
-    if not (rendered / "o").exists():
-        assert len(made.run()) == 3
-        shutil.copytree(made.out, rendered / "o")
-    elif not made.out.exists():
-        shutil.copytree(rendered / "o", made.out)
-    return made
-
-
-UP_TO_DATE = ["01_square_zh.mp4: up to date", "02_circle_zh.mp4: up to date"]
-ALL_UP_TO_DATE = [*UP_TO_DATE, "lecture.mp4: up to date"]
-Q, K = (f"encoder.0.self_attn.{name}_proj.weight" for name in "qk")
-
-
-def test_nothing_to_do_is_done_at_once(house: House) -> None:
+def test_nothing_to_do_is_done_at_once(house: Rendered) -> None:
     before = house.files()
     said = house.run()
     assert [Path(line.split(": ")[0]).name for line in said] == [
@@ -101,7 +27,7 @@ def test_nothing_to_do_is_done_at_once(house: House) -> None:
     assert house.explain() == ALL_UP_TO_DATE
 
 
-def test_no_manim_and_no_av_where_nothing_is_to_be_done(house: House) -> None:
+def test_no_manim_and_no_av_where_nothing_is_to_be_done(house: Rendered) -> None:
     (house.folder / "poison").mkdir()
     for name in ("manim", "av", "ffmpeg", "PIL"):
         (house.folder / "poison" / f"{name}.py").write_text("raise SystemExit('imported')")
@@ -110,7 +36,7 @@ def test_no_manim_and_no_av_where_nothing_is_to_be_done(house: House) -> None:
     assert house.explain(PYTHONPATH=path) == ALL_UP_TO_DATE
 
 
-def test_force_renders_anyway(house: House) -> None:
+def test_force_renders_anyway(house: Rendered) -> None:
     before = house.files()
     assert house.explain("--force", "1")[0] == f"{UP_TO_DATE[0]}, rendered anyway (--force)"
     assert "1.2 s of film" in house.run("--force", "1")[0]
@@ -118,7 +44,7 @@ def test_force_renders_anyway(house: House) -> None:
     assert house.files()[video] != before[video]
 
 
-def test_a_weight_renders_the_scene_that_reads_what_it_moves(house: House) -> None:
+def test_a_weight_renders_the_scene_that_reads_what_it_moves(house: Rendered) -> None:
     house.edit(K, 0.25)
     said = house.explain()
     assert said[:2] == [UP_TO_DATE[0], "02_circle_zh.mp4: to be rendered"]
@@ -133,18 +59,18 @@ def test_a_weight_renders_the_scene_that_reads_what_it_moves(house: House) -> No
     assert house.explain() == ALL_UP_TO_DATE
 
 
-def test_a_weight_that_moves_nothing_shown_renders_nothing(house: House) -> None:
+def test_a_weight_that_moves_nothing_shown_renders_nothing(house: Rendered) -> None:
     house.edit("output_projection.weight", 1.0)
     house.weights.write_bytes(house.weights.read_bytes() + b"\n")
     assert house.explain() == ALL_UP_TO_DATE
 
 
-def test_the_smallest_change_counts(house: House) -> None:
+def test_the_smallest_change_counts(house: Rendered) -> None:
     house.edit(Q, 1e-15)
     assert house.explain()[0] == "01_square_zh.mp4: to be rendered"
 
 
-def test_a_text_touches_the_scene_that_shows_it_in_its_language_only(house: House) -> None:
+def test_a_text_touches_the_scene_that_shows_it_in_its_language_only(house: Rendered) -> None:
     house.texts.write_text(json.dumps({**TEXTS, "en": {"sentence": "two"}}))
     assert house.explain() == ALL_UP_TO_DATE
     house.texts.write_text(json.dumps({**TEXTS, "zh": {"sentence": "二", "other": "三"}}))
@@ -152,20 +78,20 @@ def test_a_text_touches_the_scene_that_shows_it_in_its_language_only(house: Hous
     assert said[:3] == ["01_square_zh.mp4: to be rendered", "    text sentence", UP_TO_DATE[1]]
 
 
-def test_another_title_renders_its_scene(house: House) -> None:
+def test_another_title_renders_its_scene(house: Rendered) -> None:
     house.replace("texts.py", '"[CHAPTER]', '"[PART]')
     said = house.explain()
     assert "02_circle_zh.mp4: to be rendered" in said
     assert any(line.startswith("    title: '[CHAPTER]") for line in said)
 
 
-def test_comments_and_docstrings_touch_nothing(house: House) -> None:
+def test_comments_and_docstrings_touch_nothing(house: Rendered) -> None:
     house.replace("tiny.py", "class Square(Tiny):", "# a remark\n\n\nclass Square(Tiny):")
     house.replace("tiny.py", "Each lasts about a second", "Each lasts one second")
     assert house.explain() == ALL_UP_TO_DATE
 
 
-def test_code_touches_the_scenes_that_run_it(house: House) -> None:
+def test_code_touches_the_scenes_that_run_it(house: Rendered) -> None:
     house.replace("tiny.py", "run_time=1)", "run_time=2)")
     said = house.explain()
     assert said.count("    file scenes/tiny.py") == 2
@@ -174,14 +100,14 @@ def test_code_touches_the_scenes_that_run_it(house: House) -> None:
     assert house.explain() == said
 
 
-def test_another_font_version_or_quality_is_told(house: House) -> None:
+def test_another_font_version_or_quality_is_told(house: Rendered) -> None:
     record = house.out / ".render" / "01_square_zh.json"
     said = json.loads(record.read_text())
     assert said["made"]["versions"]["manim"]
     assert house.explain("--quality", "high")[1] == "    quality"
 
 
-def test_another_version_of_manim(house: House) -> None:
+def test_another_version_of_manim(house: Rendered) -> None:
     """As if manim had been brought up to date: its metadata says so."""
     info = house.folder / "fake" / "manim-9.9.dist-info"
     info.mkdir(parents=True)
@@ -210,7 +136,7 @@ UNUSABLE = "    the record of what it was made from cannot be used"
 
 @pytest.mark.parametrize("spoil", [spoil_version, spoil_values, spoil_form])
 def test_a_tampered_record_is_not_believed(
-    spoil: Callable[[dict[str, object]], None], house: House
+    spoil: Callable[[dict[str, object]], None], house: Rendered
 ) -> None:
     path = house.out / ".render" / "01_square_zh.json"
     record = json.loads(path.read_text())
@@ -220,14 +146,14 @@ def test_a_tampered_record_is_not_believed(
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"files": 3}', '{"files": {"video": []}}'])
-def test_a_broken_record_is_none(text: str, house: House) -> None:
+def test_a_broken_record_is_none(text: str, house: Rendered) -> None:
     (house.out / ".render" / "01_square_zh.json").write_text(text)
     said = house.explain()
     assert said[0] == "01_square_zh.mp4: to be rendered"
     assert "record" in said[1]
 
 
-def test_files_that_are_gone_or_spoilt(house: House) -> None:
+def test_files_that_are_gone_or_spoilt(house: Rendered) -> None:
     (house.out / "01_square_zh.numbers.json").unlink()
     with (house.out / "02_circle_zh.mp4").open("ab") as video:
         video.write(b"x")
@@ -241,20 +167,20 @@ def test_files_that_are_gone_or_spoilt(house: House) -> None:
     ]
 
 
-def test_a_folder_copied_without_its_times_is_still_up_to_date(house: House) -> None:
+def test_a_folder_copied_without_its_times_is_still_up_to_date(house: Rendered) -> None:
     for path in house.out.glob("*.*"):
         os.utime(path, (1, 1))
     assert house.explain() == ALL_UP_TO_DATE
 
 
-def test_only_the_film_is_missing(house: House) -> None:
+def test_only_the_film_is_missing(house: Rendered) -> None:
     (house.out / "lecture.mp4").unlink()
     assert house.explain() == [*UP_TO_DATE, "lecture.mp4: to be joined"]
     assert "whole lecture" in house.run()[2]
     assert house.explain() == ALL_UP_TO_DATE
 
 
-def test_a_run_killed_between_video_and_record_renders_again(house: House) -> None:
+def test_a_run_killed_between_video_and_record_renders_again(house: Rendered) -> None:
     """The new video is in place, the record is still that of the old one."""
     house.edit(Q, 0.5)
     kept = (house.out / ".render" / "01_square_zh.json").read_bytes()

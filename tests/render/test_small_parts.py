@@ -100,7 +100,7 @@ class TestRecords:
     def test_a_length_is_remembered_across_qualities(self, tmp_path: Path) -> None:
         (tmp_path / STATE).mkdir()
         beats = [{"name": "题", "step": 1, "start": 0.0, "end": 2.0, "text": "文"}]
-        records.write_record(tmp_path, "s_zh.mp4", self.TASK, Result(150, 2.0, 9, beats))
+        records.write_record(tmp_path, "s_zh.mp4", 15, Result(150, 2.0, 9, beats))
         assert (tmp_path / STATE / "s_zh.json").is_file()
         found = records.expected_frames("s_zh.mp4", QUALITIES["high"], [tmp_path / "x", tmp_path])
         assert found == 600
@@ -113,7 +113,7 @@ class TestRecords:
         assert found == round(records.GUESSED_SECONDS * 15)
 
     def test_a_folder_that_is_gone_is_no_reason_to_fail(self, tmp_path: Path) -> None:
-        records.write_record(tmp_path / "gone", "s_zh.mp4", self.TASK, Result(1, 1.0, 1))
+        records.write_record(tmp_path / "gone", "s_zh.mp4", 15, Result(1, 1.0, 1))
 
 
 def box(name: bytes, content: bytes = b"") -> bytes:
