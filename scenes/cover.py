@@ -40,7 +40,7 @@ MOMENTS: dict[str, tuple[str, Box]] = {
     "01_architecture": ("pair", STAGE),
     "02_decoder_inputs": ("grow", STAGE),
     "03_tokenization": ("target", STAGE),
-    "04_embedding": ("lookup", STAGE),
+    "04_embedding": ("table", STAGE),
     "05_positional_encoding": ("wave", STAGE),
     "06_input": ("source", STAGE),
     "07_qkv": ("roles", STAGE),
