@@ -29,13 +29,16 @@ class Rendered:
 
     def run(self, *arguments: str, **more: str) -> list[str]:
         """What a run says, line by line."""
-        path = os.pathsep.join([str(self.scenes), str(ROOT)])
-        surroundings = {"PYTHONPATH": path, "STANDIN_TEXTS": str(self.texts), **more}
-        asked = (*QUIET, "--weights", self.weights, *arguments)
-        result = self._door(*asked, **surroundings)
+        result = self.result(*arguments, **more)
         assert result.returncode == 0, result
         assert result.stderr == ""
         return result.stdout.splitlines()
+
+    def result(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """How a run ends."""
+        path = os.pathsep.join([str(self.scenes), str(ROOT)])
+        surroundings = {"PYTHONPATH": path, "STANDIN_TEXTS": str(self.texts), **more}
+        return self._door(*QUIET, "--weights", self.weights, *arguments, **surroundings)
 
     def explain(self, *arguments: str, **more: str) -> list[str]:
         """What --explain says, having written nothing."""
