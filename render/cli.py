@@ -51,6 +51,11 @@ test_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 handout_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 
 
+class Language(StrEnum):
+    zh = "zh"
+    en = "en"
+
+
 class RendererName(StrEnum):
     fast = "fast"
     plain = "plain"
@@ -153,6 +158,13 @@ def render(
             "draft, a synthetic voice, to hear the timing. Or module:Class (docs/voice.md).",
         ),
     ] = "none",
+    burn_captions: Annotated[
+        Language | None,
+        typer.Option(
+            help="Draw captions in this language into the pictures as well (docs/captions.md).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Render the Transformer lecture: an MP4 per scene, and all of them as lecture.mp4
     (lecture_training.mp4 and lecture_inference.mp4 for those tracks).
@@ -182,6 +194,7 @@ def render(
         renderer=renderer.value,
         voice=voice,
         store=choose(store, store_size),
+        burn=burn_captions.value if burn_captions else "",
     )
     ordered = orders(wish)
     if explain:

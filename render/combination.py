@@ -139,6 +139,7 @@ class Combination:
             renderer=order.renderer,
             voice=self.state.voice.for_task(scene.slug) if self.state.voice else None,
             kept=kept(self.state, scene),
+            burn=order.burn,
         )
 
     def captioned(

@@ -44,6 +44,7 @@ class Wish:
     renderer: str = "fast"
     voice: str = "none"
     store: StoreChoice = NO_STORE
+    burn: str = ""
 
 
 class Kind(NamedTuple):
@@ -74,7 +75,8 @@ def orders(wish: Wish) -> list[Order]:
     settings = _checked(lessons, weights, languages[0], tracks[0])
     kinds = [Kind(*each) for each in product(weights, lessons, languages, qualities)]
     voice = choose(wish.voice)
-    folders = _folders(kinds, wish.out, voice)
+    burn = several("--burn-captions", wish.burn, LANGUAGES)[0] if wish.burn else ""
+    folders = _folders(kinds, wish.out, voice, burn)
     return [
         Order(
             scenes=tuple(chosen[number] for number in sorted(chosen)) or films[track],
@@ -89,6 +91,7 @@ def orders(wish: Wish) -> list[Order]:
             renderer=wish.renderer,
             voice=voice,
             store=wish.store,
+            burn=burn,
         )
         for kind, track in product(kinds, tracks)
     ]
@@ -169,7 +172,7 @@ def _check_tracks(scenes: Iterable[SceneInfo], films: Mapping[str, Sequence[Scen
 
 
 def _folders(
-    kinds: Sequence[Kind], out: Path | None, voice: Choice | None = None
+    kinds: Sequence[Kind], out: Path | None, voice: Choice | None = None, burn: str = ""
 ) -> dict[Kind, Path]:
     """A folder for each kind of video, no two the same; ``out`` itself where there is only one."""
     if len(kinds) == 1 and out is not None:
@@ -183,6 +186,7 @@ def _folders(
         name += f"_{lessons[Path(kind.lesson)]}" if kind.lesson != DEFAULT_LESSON else ""
         name += f"_{files[kind.weights]}" if kind.weights is not None else ""
         name += f"_{voice.label}" if voice else ""
+        name += f"_captions_{burn}" if burn else ""
         free, number = name, 2
         while free.casefold() in taken:
             free, number = f"{name}_{number}", number + 1

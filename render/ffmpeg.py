@@ -165,6 +165,30 @@ def encode_frames(
     )
     if not converted:
         picture = picture.filter("scale", **_TO_BT709).filter("format", "yuv420p")
+    command = _encoded(binary, picture, target, quality, threads)
+    return Process(command, target.parent, takes_frames=True)
+
+
+def encode_over(
+    binary: str, video: Path, target: Path, quality: Quality, threads: int, height: int
+) -> Process:
+    """Start one ffmpeg that lays strips of raw RGBA on its stdin, ``height`` lines high, over the
+    foot of ``video``, frame by frame, and encodes that as ``target``. Both are in one folder."""
+    strip = ffmpeg.input(
+        "pipe:",
+        format="rawvideo",
+        pix_fmt="rgba",
+        s=f"{quality.width}x{height}",
+        framerate=quality.fps,
+    )
+    strip = strip.filter("scale", **_TO_BT709).filter("format", "yuva420p")
+    picture = ffmpeg.input(_name(video))["v"].overlay(strip, x=0, y=quality.height - height)
+    command = _encoded(binary, picture.filter("format", "yuv420p"), target, quality, threads)
+    return Process(command, target.parent, takes_frames=True)
+
+
+def _encoded(binary: str, picture: Any, target: Path, quality: Quality, threads: int) -> list[str]:
+    """The command that encodes a picture of 4:2:0 planes: closed GOP, every tag says BT.709."""
     picture = picture.filter("setparams", range="tv", **_TAGS)
     settings: dict[str, Any] = {
         "format": "mp4",
@@ -181,8 +205,7 @@ def encode_frames(
         "chroma_sample_location": "left",
         **_TAGS,
     }
-    command = _command(binary, picture.output(_name(target), **settings))
-    return Process(command, target.parent, takes_frames=True)
+    return _command(binary, picture.output(_name(target), **settings))
 
 
 def mux(

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Order:
     """What was asked for: ``scenes`` are to be rendered, ``everything`` is what the track's film
-    consists of; both in film order. ``force``: also what is up to date. ``voice``: who speaks."""
+    consists of; both in film order. ``force``: also what is up to date. ``voice``: who speaks.
+    ``burn``: the language of captions drawn into the pictures."""
 
     scenes: tuple[SceneInfo, ...]
     everything: tuple[SceneInfo, ...]
@@ -33,6 +34,7 @@ class Order:
     renderer: str = "fast"
     voice: Choice | None = None
     store: StoreChoice = NO_STORE
+    burn: str = ""
 
     @property
     def language(self) -> str:

@@ -31,6 +31,7 @@ class Task:
     ffmpeg: str
     threads: int
     renderer: str = "fast"  # or "plain"
+    burn: str = ""  # language of captions drawn into the pictures
     voice: dict[str, Any] | None = None  # of Voice.for_task
     kept: dict[str, str] | None = None  # video, record, numbers: only their sound is to change
 

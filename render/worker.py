@@ -71,7 +71,8 @@ def run(task: Task, report: Any) -> Result:
         raise
     if encoder.frames == 0:
         raise LectureError(where=task.module, expected="a scene that plays", found="no frames")
-    origin = task.origin(_write_made(task, notes, scene, speaker))
+    silent, burned = _burned(task, scene, silent, encoder.frames)
+    origin = task.origin(_write_made(task, notes, scene, speaker, burned))
     sound = speaker.track(task, scene.timeline, encoder.frames) if speaker else None
     assemble(
         task.ffmpeg,
@@ -88,6 +89,19 @@ def run(task: Task, report: Any) -> Result:
     _check_clock(task, scene, encoder.frames)
     _write_numbers(task, scene)
     return Result(encoder.frames, time.monotonic() - began, _peak_memory(encoder), _beats(scene))
+
+
+def _burned(task: Task, scene: Any, pictures: Path, frames: int) -> tuple[Path, dict[str, str]]:
+    """The pictures with the captions that are wanted in them, and what to note of these."""
+    if not task.burn:
+        return pictures, {}
+    from render.captions import burning
+
+    track = burning.track_of(task.slug, _beats(scene), task.burn, task.quality.fps)
+    target = pictures.with_name("burned.mp4")
+    of_video = pictures, target, task.quality, task.threads
+    burning.burn(task.ffmpeg, *of_video, track, frames)
+    return target, {"language": task.burn, "digest": track.digest}
 
 
 def _speaker(task: Task) -> Speaker | None:
@@ -154,12 +168,16 @@ def _manim_settings(task: Task) -> dict[str, Any]:
     }
 
 
-def _write_made(task: Task, notes: Notes, scene: Any, speaker: Speaker | None) -> str:
+def _write_made(
+    task: Task, notes: Notes, scene: Any, speaker: Speaker | None, burned: dict[str, str]
+) -> str:
     """Everything that the video depends on; returns the key made of it."""
     ordered = picture(task.slug, task.title, task.language, task.track, task.quality, task.renderer)
     made = notes.finish(scene.reads, ordered, task.ffmpeg)
     if speaker:
         made["voice"] = speaker.noted(scene.timeline, task.quality.fps)
+    if burned:
+        made["burned"] = burned
     task.made.write_text(json.dumps(made), encoding="utf-8")
     return key_of(made)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +35,12 @@ class Track:
     def shown(self) -> list[tuple[int, int, str]]:
         """Start and end in milliseconds and text of each cue, as they stand in the MP4."""
         return [(*cue.milliseconds(self.fps), shown_in_track(cue)) for cue in self.cues]
+
+    @property
+    def digest(self) -> str:
+        """Stands for what is shown, and when."""
+        said = json.dumps([self.language, self.fps, self.shown()])
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def joined(parts: Sequence[tuple[int, Track]], language: str, fps: int) -> Track:

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.passes import Passes
+from render.captions.sentences import sentences
+from render.captions.timing import cues
+from render.captions.tracks import Track
 from render.incremental.changes import UNREADABLE, Now, changes
 from render.incremental.stamps import holds, write_json
 from render.metadata import LECTURE_TITLES, Origin
@@ -92,7 +95,19 @@ class State:
         found = changes(made, key, scene.module, order.picture(scene), self.now)
         if made and found != [UNREADABLE]:
             found += changes_of_voice(self.voice, made.get("voice"), scene.slug)
+            found += self._changes_of_burned(made.get("burned"), scene, record)
         return found, record
+
+    def _changes_of_burned(self, said: Any, scene: SceneInfo, record: Any) -> list[str]:
+        """Whether other captions are to be in the pictures than are."""
+        wanted, there = self.order.burn, (said or {}).get("language", "")
+        if wanted != there:
+            return [f"captions in the picture: {there or 'none'}, now {wanted or 'none'}"]
+        if not wanted:
+            return []
+        said_there = sentences(scene.slug, record["beats"], wanted)
+        track = Track(wanted, tuple(cues(said_there, wanted, record["fps"])), record["fps"])
+        return [] if track.digest == said["digest"] else ["captions in the picture"]
 
     def only_sound(self, scene: SceneInfo) -> bool:
         """Whether a video that is out of date needs no other pictures, only other sounds."""

@@ -58,7 +58,7 @@ class Supply:
 
     def take(self, order: Order, scene: SceneInfo, now: Now, folder: Path) -> Finished | None:
         """The scene as ordered, its files in the private ``folder``; None if it is not stored."""
-        if not self._store or order.voice:
+        if not self._store or order.voice or order.burn:
             return None
         try:
             entry = self._store.find(scene.module, order.picture(scene), now)
@@ -72,7 +72,7 @@ class Supply:
 
     def keep(self, finished: Finished) -> None:
         """Store what has just been rendered."""
-        if self._store and "voice" not in finished.made:
+        if self._store and not {"voice", "burned"} & set(finished.made):
             try:
                 self._store.put(finished)
                 self.has_more = True
@@ -95,7 +95,7 @@ def has(order: Order, scene: SceneInfo, now: Now) -> bool:
     Raises LectureError where a store that the user named cannot be reached.
     """
     try:
-        store = None if order.voice else Store.chosen(order.store)
+        store = None if order.voice or order.burn else Store.chosen(order.store)
         return store is not None and bool(store.find(scene.module, order.picture(scene), now))
     except LectureError:
         if order.store.named:
