@@ -19,7 +19,8 @@ from render.incremental.surroundings import font_file
 from render.quality import Quality
 
 STRIP = 0.118  # of the picture's height, from its foot: below scenes.theme.CAPTION_ZONE
-_LETTERS, _PITCH = 0.036, 0.048  # of the picture's height: the letters, and from line to line
+#: of the picture's height: the letters, from line to line, free below the last
+_LETTERS, _PITCH, _MARGIN = 0.035, 0.046, 0.02
 _INK, _OUTLINE, _GROUND = (232, 236, 241, 255), (14, 17, 22, 255), (14, 17, 22, 170)
 _FACE = 2  # of the font collection: Simplified Chinese
 
@@ -75,7 +76,7 @@ def _drawn(lines: Sequence[str], font: Any, quality: Quality, height: int) -> by
     strip = Image.new("RGBA", (quality.width, height))
     draw = ImageDraw.Draw(strip)
     middle, pitch = quality.width / 2, _PITCH * quality.height
-    top = (height - pitch * len(lines)) / 2
+    top = height - _MARGIN * quality.height - pitch * len(lines)
     widest = max(draw.textlength(line, font=font) for line in lines) / 2 + pitch / 2
     ground = [middle - widest, top, middle + widest, top + pitch * len(lines)]
     draw.rounded_rectangle(ground, radius=pitch / 5, fill=_GROUND)

@@ -1,0 +1,56 @@
+"""Captions drawn into the pictures: where, when, and that nothing else changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from render import ffmpeg
+from render.captions.burning import STRIP, burn
+from render.captions.cues import Cue
+from render.captions.tracks import Track
+from render.check import check_video
+from render.expected import Expected
+from render.finish import Part, assemble
+from scenes import theme
+
+from .conftest import DRAFT, ORIGIN, TITLE, encode
+
+FRAMES = 40
+TRACK = Track("en", (Cue(5, 15, ("One line, y = 0.5",)), Cue(17, 90, ("两行字，", "第二行。"))), 15)
+ABOVE = DRAFT.height - int(STRIP * DRAFT.height)
+
+
+def test_the_strip_is_below_everything_that_scenes_show() -> None:
+    assert STRIP * 8 <= theme.CAPTION_ZONE + 4
+    two_lines = 2 * 0.046 + 0.02
+    assert two_lines <= STRIP
+
+
+def grey(path: Path) -> list[np.ndarray]:
+    with av.open(str(path)) as container:
+        return [frame.to_ndarray(format="gray").astype(int) for frame in container.decode(video=0)]
+
+
+@pytest.mark.parametrize("which", ["found", "carried"])
+def test_captions_are_in_their_frames_and_the_rest_stays(which: str, tmp_path: Path) -> None:
+    binary = ffmpeg.find() if which == "found" else ffmpeg._carried()
+    if binary is None:
+        pytest.skip("imageio-ffmpeg carries no binary for this platform")
+    plain = encode(binary, tmp_path / "plain.mp4", FRAMES)
+    made = burn(binary, plain, tmp_path / "burned.mp4", DRAFT, 1, TRACK, FRAMES)
+    before, after = grey(plain), grey(made)
+    assert len(after) == FRAMES
+    shown = []
+    for old, new in zip(before, after, strict=True):
+        assert np.abs(old[:ABOVE] - new[:ABOVE]).mean() < 2
+        shown.append(bool(np.abs(old[ABOVE:] - new[ABOVE:]).mean() > 4))
+    assert shown == [5 <= i < 15 or i >= 17 for i in range(FRAMES)]
+    video = tmp_path / "video.mp4"
+    parts = [Part(made, FRAMES, TITLE)]
+    kinds = {"title": TITLE, "origin": ORIGIN, "quality": DRAFT}
+    assemble(binary, parts, video, with_chapters=False, **kinds)
+    check_video(video, Expected(DRAFT, FRAMES, TITLE, ORIGIN))
