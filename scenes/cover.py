@@ -55,7 +55,7 @@ MOMENTS: dict[str, tuple[str, Box]] = {
     "16_inference_step_1": ("hoped", STAGE),
     "17_inference_step_2": ("mask", STAGE),
     "18_inference_step_3": ("beam", STAGE),
-    "19_training_vs_inference": ("gradient", STAGE),
+    "19_training_vs_inference": ("takeaway", STAGE),
 }
 
 # Places on the cover, in frame units.
@@ -63,6 +63,7 @@ _LEFT, _RIGHT = -6.5, 6.5
 _TITLE_Y, _SECOND_Y = 2.95, 1.95
 _PICTURE_BOTTOM = -3.6
 _LARGEST = 1.7  # how far a picture is enlarged at most
+_LONG_TITLE = 30  # characters
 _CARD = 1.18  # how far a title card is
 
 
@@ -139,10 +140,13 @@ def _composed(scene: LectureScene, shapes: list[VMobject]) -> VGroup:
 
 
 def _title(title: str, language: str) -> list[str]:
-    """The title, in two lines where it has two parts."""
-    mark = "：" if language == "zh" else ": "
-    first, found, second = title.partition(mark)
-    return [first, second] if found else [title]
+    """The title, in two lines where it has two parts, or is long and has a comma."""
+    marks = ("：", "，") if language == "zh" else (": ", ", ")
+    for mark in marks if len(title) > _LONG_TITLE else marks[:1]:
+        first, found, second = title.partition(mark)
+        if found:
+            return [first, second]
+    return [title]
 
 
 def _badge(number: str, color: ManimColor) -> VGroup:

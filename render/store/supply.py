@@ -23,7 +23,7 @@ class Supply:
 
     A store that the user named and that cannot be used when the run begins is a LectureError;
     later, a line, and ``failed``. The default store is done without, with a line. Scenes with a
-    voice are not stored: their sounds are kept in the output folder.
+    voice or captions in the picture are not stored: both depend on more than an order says.
     """
 
     def __init__(self, choice: StoreChoice, say: Callable[[str], None]) -> None:
