@@ -1,0 +1,115 @@
+"""A browser plays a video of ours with its side files: captions show, chapters are there."""
+
+from __future__ import annotations
+
+import functools
+import io
+import threading
+from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from render import ffmpeg
+from render.captions.cues import Cue
+from render.captions.files import vtt
+from render.captions.tracks import Track, embed
+from render.encoding import FrameEncoder
+from render.finish import Part, assemble
+from render.metadata import Chapter, Origin
+from render.quality import QUALITIES
+from render.sides import chapters
+
+DRAFT, FRAMES = QUALITIES["draft"], 60
+ZH = Track("zh", (Cue(0, 20, ("看「<bos>」和", "权重 & 分数。")), Cue(30, 58, ("第二句。",))), 15)
+EN = Track("en", (Cue(0, 20, ("Look at <bos>.",)), Cue(30, 58, ("The second one.",))), 15)
+PAGE = """<!doctype html><html lang="zh"><head><meta charset="utf-8"><title>课</title>
+<link rel="icon" href="data:,"></head><body><video width="854" height="480" muted preload="auto">
+<track kind="captions" srclang="zh" label="中文" src="v.zh.vtt" default>
+<track kind="captions" srclang="en" label="English" src="v.en.vtt">
+<track kind="chapters" srclang="zh" src="v.chapters.zh.vtt">
+</video></body></html>"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[str]:
+    """A page with a video of four seconds, served."""
+    binary = ffmpeg.find()
+    encoder = FrameEncoder(binary, tmp_path / "pictures.mp4", DRAFT, 1)
+    frame = np.full((DRAFT.height, DRAFT.width, 4), 20, np.uint8)
+    encoder.write(frame, FRAMES)
+    encoder.finish()
+    parts = [Part(tmp_path / "pictures.mp4", FRAMES, "一")]
+    bare, origin = tmp_path / "bare.mp4", Origin("zh", "draft", "0" * 16)
+    kinds = {"title": "课", "origin": origin, "quality": DRAFT, "with_chapters": False}
+    assemble(binary, parts, bare, **kinds)
+    embed(binary, bare, tmp_path / "v.mp4", (ZH, EN))
+    listed = Chapter("一", 0, 30), Chapter("二; = #", 30, FRAMES)
+    for name, text in (
+        ("v.zh.vtt", vtt(ZH.cues, 15)),
+        ("v.en.vtt", vtt(EN.cues, 15)),
+        ("v.chapters.zh.vtt", chapters.webvtt(listed, 15)),
+        ("index.html", PAGE),
+    ):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    handler = functools.partial(Quiet, directory=str(tmp_path))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+def test_captions_show_and_chapters_are_there(open_page: Callable[..., Any], site: str) -> None:
+    page = open_page(site, allow=(site, "blob:"))
+    page.evaluate(
+        """async () => {
+            const data = await (await fetch("v.mp4")).blob();
+            const video = document.querySelector("video");
+            video.src = URL.createObjectURL(data);
+            for (const track of video.textTracks)
+                track.mode = track.kind == "chapters" ? "hidden" : "showing";
+        }"""
+    )
+    page.wait_for_function("document.querySelector('video').readyState >= 2")
+    page.wait_for_function("[...document.querySelectorAll('track')].every(t => t.readyState == 2)")
+    length = page.evaluate("document.querySelector('video').duration")
+    assert abs(length - FRAMES / 15) < 0.05
+    assert at(page, 0.5) == ["看「<bos>」和\n权重 & 分数。", "Look at <bos>.", "一"]
+    with_captions = picture(page)
+    assert at(page, 1.6) == ["", "", "一"]
+    without = picture(page)
+    assert np.abs(with_captions - without).max() > 100  # letters on the picture
+    assert at(page, 2.5) == ["第二句。", "The second one.", "二; = #"]
+    chapters_there = page.evaluate("[...document.querySelector('video').textTracks[2].cues].length")
+    assert chapters_there == 2
+
+
+def at(page: Any, seconds: float) -> list[str]:
+    """The text that each track shows at a time: as plain letters, markup read."""
+    return page.evaluate(
+        """async seconds => {
+            const video = document.querySelector("video");
+            const sought = new Promise(done => video.onseeked = done);
+            video.currentTime = seconds;
+            await sought;
+            await new Promise(done => setTimeout(done, 300));
+            return [...video.textTracks].map(track => [...track.activeCues]
+                .map(cue => cue.getCueAsHTML().textContent).join("|"));
+        }""",
+        seconds,
+    )
+
+
+def picture(page: Any) -> np.ndarray:
+    png = page.locator("video").screenshot()
+    return np.asarray(Image.open(io.BytesIO(png)).convert("L")).astype(int)
