@@ -15,6 +15,7 @@ from engine.errors import LectureError, from_os_error, one_line
 from render import commands
 from render.cores import usable_cores
 from render.handout.command import handout
+from render.page import command as paging
 from render.publish import command as publishing
 from render.store.choice import DEFAULT_SIZE, choose
 from render.upload import command as uploading
@@ -49,6 +50,7 @@ publish_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 upload_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 test_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 handout_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
+page_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 
 
 class Language(StrEnum):
@@ -232,12 +234,13 @@ def test(context: typer.Context) -> None:
 audit_app.command()(commands.audit)
 sheet_app.command()(commands.sheet)
 handout_app.command()(handout)
+page_app.command(epilog=paging.EPILOG)(paging.page)
 publish_app.command(epilog=publishing.EPILOG)(publishing.publish)
 upload_app.command(epilog=uploading.EPILOG)(uploading.upload)
 
 COMMANDS = {"list": list_app, "audit": audit_app, "sheet": sheet_app, "test": test_app}
 COMMANDS |= {"publish": publish_app, "upload": upload_app}
-COMMANDS |= {"handout": handout_app}
+COMMANDS |= {"handout": handout_app, "page": page_app}
 
 
 def main() -> None:
