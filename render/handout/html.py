@@ -29,7 +29,8 @@ from render.handout.content import (
 )
 from scenes.rounding import MINUS
 
-STYLE = Path(__file__).resolve().parents[1] / "page" / "files" / "handout.css"
+_FILES = Path(__file__).resolve().parents[1] / "page" / "files"
+STYLE, SCROLL = _FILES / "handout.css", _FILES / "scroll.js"
 _FUNCTIONS = {"exp": "exp", "−ln": "−ln", "sin": "sin", "cos": "cos", "": ""}
 
 
@@ -78,6 +79,8 @@ def document(handout: Handout, made_from: str) -> str:
 <main class="handout">
 {body(handout)}
 </main>
+<script>
+{SCROLL.read_text(encoding="utf-8")}</script>
 </body>
 </html>
 """
@@ -176,7 +179,7 @@ class _Setter:
         largest = max((abs(n.scalar.exact) for row in matrix.values for n in row), default=0.0)
         head = "".join(f'<th scope="col">{escape(name)}</th>' for name in matrix.columns)
         lines = [
-            f'<div class="scroll" tabindex="0" role="group" aria-label="{self.label(matrix)}">',
+            f'<div class="scroll" role="group" aria-label="{self.label(matrix)}">',
             f'<table class="matrix {matrix.look}"><caption>{self.parts(matrix.caption)}</caption>',
             f"<thead><tr><td></td>{head}</tr></thead><tbody>",
         ]
@@ -203,7 +206,7 @@ class _Setter:
     def table(self, table: Table) -> str:
         head = "".join(f'<th scope="col">{self.parts(cell)}</th>' for cell in table.head)
         lines = [
-            f'<div class="scroll" tabindex="0" role="group" aria-label="{self.label(table)}">',
+            f'<div class="scroll" role="group" aria-label="{self.label(table)}">',
             f'<table class="words"><caption>{self.parts(table.caption)}</caption>',
             f"<thead><tr>{head}</tr></thead><tbody>",
         ]

@@ -121,9 +121,8 @@ def positions(book: Book) -> None:
     pairs = range((pe.shape[1] + 1) // 2)
     book.step(8)
     book.say("formula")
-    book.formula(
-        '"PE"(p, 2i) = sin(p / 10000^(2i\\/d)) quad "PE"(p, 2i+1) = cos(p / 10000^(2i\\/d))'
-    )
+    book.formula('"PE"(p, 2i) = sin(p / 10000^(2i\\/d))')
+    book.formula('"PE"(p, 2i+1) = cos(p / 10000^(2i\\/d))')
     book.say("pace")
     base = whole(10000)
     paces = [whole(compute("power", base.scalar, constant(2 * i) / size.scalar)) for i in pairs]

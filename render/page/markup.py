@@ -76,6 +76,7 @@ def page(handout: Handout, scenes: Sequence[Scene], made_from: str) -> str:
 </footer>
 <script src="lecture.js"></script>
 <script src="page.js"></script>
+<script src="scroll.js"></script>
 </body>
 </html>
 """

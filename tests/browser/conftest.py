@@ -123,13 +123,16 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture
-def axe() -> Callable[[Any], list[str]]:
-    """``axe(page)``: the serious and critical violations that axe-core finds, one line each."""
+def axe() -> Callable[..., list[str]]:
+    """``axe(page)``: the serious and critical violations that axe-core finds, one line each; looks
+    at the whole page, which may take seconds, or at what ``within`` selects."""
     script = node_module("axe-core/axe.min.js")
 
-    def run(page: Any) -> list[str]:
+    def run(page: Any, within: str = "html") -> list[str]:
         page.evaluate(script.read_text(encoding="utf-8"))
-        found = page.evaluate("axe.run({resultTypes: ['violations']})")
+        found = page.evaluate(
+            "within => axe.run({include: [within]}, {resultTypes: ['violations']})", within
+        )
         return [
             f"{item['id']}: {item['help']}: {node['target']}"
             for item in found["violations"]

@@ -249,6 +249,7 @@
 
   /* While the full text is being read, the video goes on small in a corner. */
   var mini = document.createElement("button");
+  var away = false;
   var putAway = false;
 
   function addMini() {
@@ -258,15 +259,21 @@
     mini.addEventListener("click", function () {
       putAway = true;
       video.pause();
-      screen.classList.remove("mini");
+      placeScreen();
     });
     screen.appendChild(mini);
     if (!window.IntersectionObserver) { return; }
     new IntersectionObserver(function (entries) {
-      var away = !entries[entries.length - 1].isIntersecting;
+      away = !entries[entries.length - 1].isIntersecting;
       if (!away) { putAway = false; }
-      screen.classList.toggle("mini", away && !putAway && !video.paused);
+      placeScreen();
     }, { threshold: 0.15 }).observe(screen.parentNode);
+  }
+
+  /* Small from when it plays out of sight; then until it is in sight again, or put away. */
+  function placeScreen() {
+    var small = screen.classList.contains("mini");
+    screen.classList.toggle("mini", away && !putAway && (small || !video.paused));
   }
 
   // -- progress --------------------------------------------------------------------------------
@@ -345,7 +352,7 @@
   on(video, "timeupdate", function () {
     if (wanted === null) { note(); follow(video.currentTime); }
   });
-  on(video, "play", told);
+  on(video, "play", function () { putAway = false; told(); placeScreen(); });
   on(video, "pause", function () { told(); report(); });
   on(video, "ended", function () {
     var last = scenes[at].beats.length - 1;
@@ -355,11 +362,13 @@
     // every scene fades out: the picture before that says more than a dark one
     else if (last >= 0) { go(Math.max(0, scenes[at].beats[last].end - 0.1)); }
   });
-  on(video, "error", function () {
+  on(video, "error", trouble);
+  on(video, "click", toggle);
+
+  function trouble() {
     parts.trouble.textContent = words.trouble.replace("{file}", scenes[at].video);
     parts.trouble.hidden = false;
-  });
-  on(video, "click", toggle);
+  }
 
   function told() {
     var name = video.paused ? words.play : words.pause;
@@ -460,4 +469,5 @@
   if (first >= 0) { show(first, 0, false); }
   else if (!resume(before.bookmark)) { show(0, 0, false); }
   chooseCaptions();
+  if (video.error) { trouble(); } // it may have failed before this script was there
 })();
