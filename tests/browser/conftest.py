@@ -130,9 +130,9 @@ def axe() -> Callable[..., list[str]]:
 
     def run(page: Any, within: str = "html") -> list[str]:
         page.evaluate(script.read_text(encoding="utf-8"))
-        found = page.evaluate(
-            "within => axe.run({include: [within]}, {resultTypes: ['violations']})", within
-        )
+        # preload: it would fetch the style sheets, which a page opened as a file may not
+        options = "{resultTypes: ['violations'], preload: false}"
+        found = page.evaluate(f"within => axe.run({{include: [within]}}, {options})", within)
         return [
             f"{item['id']}: {item['help']}: {node['target']}"
             for item in found["violations"]
