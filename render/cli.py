@@ -23,6 +23,7 @@ from render.upload import command as uploading
 PROGRAM = "./render.sh"
 _INTERRUPTED = 130  # exit code after Ctrl-C
 _STOPPED = "stopped; finished videos are as they were"
+WATCHED = bool(os.environ.get("LECTURE_WATCHED"))  # see render/watch/child.py
 
 _OPTIONS = {"add_completion": False, "rich_markup_mode": "rich"}
 _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws contact sheets,
@@ -37,6 +38,7 @@ _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws co
 ./render.sh --quality high --out ~/week3
 ./render.sh --track training           scenes 1 and 3-14 as one film
 ./render.sh --explain                  what would be rendered, and why
+./render.sh --watch 8                  again whenever something is saved
 
 Exit codes: 0 all well; 1 a scene failed (its log is named), or a recording is missing or cannot be
 used (each is named); 2 something asked for cannot be.
@@ -148,6 +150,10 @@ def render(
         str,
         typer.Option(metavar="SIZE", help="What was not used for longest leaves the store first."),
     ] = DEFAULT_SIZE,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Then wait, and render again whenever something is saved."),
+    ] = False,
     renderer: Annotated[
         RendererName,
         typer.Option(help="fast draws only what changes; plain is Manim's own, for comparison."),
@@ -205,8 +211,16 @@ def render(
         for line in lines(ordered):
             print(line)
         return
+    if watch:
+        from render.watch.loop import Loop
+
+        raise typer.Exit(Loop(wish, ordered, [a for a in sys.argv[1:] if a != "--watch"]).run())
     from render.session import Session
 
+    if WATCHED:
+        from render.watch.child import reasons
+
+        print(one_line(reasons(ordered) or "nothing is to be rendered"), flush=True)
     raise typer.Exit(Session(*ordered).run())
 
 
@@ -278,6 +292,8 @@ def _run(app: typer.Typer, arguments: list[str], program: str) -> int:
 
 
 def _complain(message: str, code: int = 2) -> int:
+    if message == _STOPPED and (WATCHED or "--watch" in sys.argv):
+        return code
     print(f"render: {one_line(message)}", file=sys.stderr)
     return code
 

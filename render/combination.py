@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
@@ -52,6 +53,7 @@ class Combination:
         self.keeper: Keeper = Keeper(order, self.state.now.passes)
         self.covers = Covers(order)
         self._shown = "" if alone else f"{order.out.name}/"
+        self._brief = not alone or bool(os.environ.get("LECTURE_WATCHED"))
 
     def idle_lines(self) -> list[str] | None:
         """With nothing to render and nothing to join, how things stand; else None."""
@@ -110,9 +112,10 @@ class Combination:
         return f"{self.order.out / name}: captions and descriptions made anew"
 
     def lines_of_the_rest(self) -> Iterator[str]:
-        """A line per video that is up to date; one for all of them where there are many orders."""
+        """A line per video that is up to date; one for all of them where there are many orders,
+        and under --watch."""
         order, count = self.order, len(self.up_to_date)
-        if not self._shown:
+        if not self._brief:
             yield from (f"{order.out / order.video_name(s)}: up to date" for s in self.up_to_date)
         elif count:
             yield f"{order.out}{order.of_track}: {count} of {len(order.scenes)} scenes up to date"
