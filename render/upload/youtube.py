@@ -94,6 +94,7 @@ class YouTube:
         found = self._found(published, video, note)
         body: dict[str, Any] = {"snippet": snippet(published, video, marked)}
         if found and mark_of(found[0]) == marked:
+            _forget(note, "session", "session_of")
             others = {*note.get("old", []), *(one["id"] for one in found[1:])}
             note |= {"id": found[0]["id"], "old": sorted(others)}
             keep()
@@ -116,8 +117,7 @@ class YouTube:
             "embeddable": True,
         }
         sent = Sending(self.service, self.answers, video, body, note, keep, self.say).run()
-        for left in ("session", "session_of", "captions", "cover"):
-            note.pop(left, None)
+        _forget(note, "session", "session_of", "captions", "cover")
         note |= {"id": sent["id"], "old": old}
         keep()
 
@@ -181,6 +181,11 @@ class YouTube:
             note["old"].remove(old)
             keep()
             self.say(f"https://youtu.be/{old}: deleted, replaced by {note['id']}")
+
+
+def _forget(note: dict[str, Any], *names: str) -> None:
+    for name in names:
+        note.pop(name, None)
 
 
 def connect(privacy: str, replace: bool, patience: Patience, say: Callable[[str], None]) -> YouTube:

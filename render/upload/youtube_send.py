@@ -13,6 +13,7 @@ from render.upload.published import Video
 from render.upload.youtube_answers import Answers, status_of
 
 PIECE = 8 * 1024 * 1024  # bytes; YouTube wants a multiple of 256 KiB
+_FIRST = 256 * 1024  # of the first piece, after which the session is known and kept
 _GONE = (404, 410)  # a session that YouTube has forgotten, after about a week
 _TENTHS = 4  # of a video, and another line is said
 
@@ -44,11 +45,9 @@ class Sending:
         return self._send("")
 
     def _send(self, session: str) -> dict[str, Any]:
+        media = _media(self.video.path, "video/mp4")
         request = self.service.videos().insert(
-            part="snippet,status",
-            body=self.body,
-            notifySubscribers=False,
-            media_body=_media(self.video.path, "video/mp4", PIECE),
+            part="snippet,status", body=self.body, notifySubscribers=False, media_body=media
         )
         if session:
             request.resumable_uri = session
@@ -67,6 +66,7 @@ class Sending:
                 continue
             failures = 0
             self._keep(request)
+            media.begun = True
             if done is not None:
                 return dict(done)
             if status is not None:
@@ -91,13 +91,18 @@ def small(method: Callable[..., Any], path: Path, **query: Any) -> Any:
     return method(media_body=MediaInMemoryUpload(path.read_bytes(), mimetype=kind), **query)
 
 
-def _media(path: Path, kind: str, piece: int) -> Any:
+def _media(path: Path, kind: str) -> Any:
     """The file, read a piece at a time: a piece in memory can be sent again whole, which a stream
     that was read half cannot."""
     from googleapiclient.http import MediaFileUpload
 
     class Pieces(MediaFileUpload):  # type: ignore[misc]
+        begun = False
+
         def has_stream(self) -> bool:
             return False
 
-    return Pieces(str(path), mimetype=kind, chunksize=piece, resumable=True)
+        def chunksize(self) -> int:
+            return PIECE if self.begun else min(PIECE, _FIRST)
+
+    return Pieces(str(path), mimetype=kind, chunksize=PIECE, resumable=True)
