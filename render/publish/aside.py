@@ -77,7 +77,7 @@ def bring(source: Path, target: Path) -> None:
     size, free = source.stat().st_size, shutil.disk_usage(target.parent).free
     if size > free:
         raise LectureError(
-            where=target.parent,
+            where=target.parents[2],  # where the publication goes
             field="disk",
             expected=f"{size / 1e6:.0f} MB free for {source.name}",
             found=f"{free / 1e6:.0f} MB",

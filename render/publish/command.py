@@ -11,7 +11,10 @@ import typer
 from engine.errors import LectureError, from_os_error
 
 if TYPE_CHECKING:
+    from render.order import Order
     from render.publish.folder import Publication
+    from render.publish.rules import Platform
+    from render.publish.wanted import Wanted
     from render.sidefiles import Description
 
 EPILOG = """[bold]Examples[/]
@@ -112,8 +115,10 @@ def publish(
     from render.combinations import Wish, orders
     from render.cores import usable_cores
     from render.publish import rules
+    from render.publish.folder import refuse_foreign
     from render.publish.wanted import Wanted
     from render.signals import stoppable
+    from render.store.choice import DEFAULT_SIZE, choose
 
     chosen = rules.named(platform)
     if parts is not None and parts not in rules.PUBLISHED:
@@ -128,34 +133,57 @@ def publish(
         out=videos,
         jobs=jobs or usable_cores(),
         voice=voice,
+        store=choose(None, DEFAULT_SIZE),
     )
     wanted = Wanted(wish, orders(wish))
-    if out is not None and len(wanted.orders) > 1:
-        raise LectureError(
-            field="--out", expected="one publication", found=f"{len(wanted.orders)} of them"
-        )
+    targets = _targets(wanted, platform, out)
+    for target in targets:
+        refuse_foreign(target)
     if not render:
         for line in wanted.as_they_are():
             print(f"note: {line}")
     elif code := wanted.bring_up_to_date():
         raise typer.Exit(code)
     with stoppable():
-        from render.publish.folder import Publication
-        from render.publish.pieces import fitted, item, of_order
+        codes = [
+            _publish(_publication(wanted, order, chosen, target, parts, asked))
+            for order, target in zip(wanted.orders, targets, strict=True)
+        ]
+    raise typer.Exit(max(codes))
 
-        codes = []
-        for order in wanted.orders:
-            default = order.out / "publish" / f"{platform}_{order.settings.track}"
-            pieces = of_order(order, parts or chosen.publish, asked)
-            publication = Publication(
-                platform=chosen,
-                item=item(order, wanted.own(order)),
-                language=order.language,
-                pieces=tuple(fitted(piece, chosen) for piece in pieces),
-                target=(out or default).absolute(),
-            )
-            codes.append(_publish(publication))
-        raise typer.Exit(max(codes))
+
+def _targets(wanted: Wanted, platform: str, out: Path | None) -> list[Path]:
+    """Where each order is published."""
+    if out is None:
+        return [
+            order.out / "publish" / f"{platform}_{order.settings.track}" for order in wanted.orders
+        ]
+    if len(wanted.orders) > 1:
+        raise LectureError(
+            field="--out", expected="one publication", found=f"{len(wanted.orders)} of them"
+        )
+    return [out.absolute()]
+
+
+def _publication(
+    wanted: Wanted,
+    order: Order,
+    platform: Platform,
+    target: Path,
+    parts: str | None,
+    asked: Description,
+) -> Publication:
+    from render.publish.folder import Publication
+    from render.publish.pieces import fitted, item, of_order
+
+    pieces = of_order(order, parts or platform.publish, asked)
+    return Publication(
+        platform=platform,
+        item=item(order, wanted.own(order)),
+        language=order.language,
+        pieces=tuple(fitted(piece, platform) for piece in pieces),
+        target=target,
+    )
 
 
 def _publish(publication: Publication) -> int:

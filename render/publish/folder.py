@@ -43,7 +43,7 @@ class Publication:
     def write(self, advice: Sequence[checks.Finding]) -> Path:
         """Write the folder, in place of the one that was there. Raises LectureError, and leaves
         everything as it was, where that cannot be."""
-        _refuse_foreign(self.target)
+        refuse_foreign(self.target)
         with folder_aside(self.target) as folder:
             pieces = [self._write_piece(piece, folder) for piece in self.pieces]
             manifest = {
@@ -91,7 +91,7 @@ class Publication:
         }
 
 
-def _refuse_foreign(target: Path) -> None:
+def refuse_foreign(target: Path) -> None:
     """Raise LectureError where something is in the way that was not published here."""
     if not target.exists() and not target.is_symlink():
         return
