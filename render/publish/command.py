@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from render.publish.wanted import Wanted
     from render.sidefiles import Description
 
+SCORM = "scorm"
+
 EPILOG = """[bold]Examples[/]
 ./render.sh publish --for bilibili
 ./render.sh publish --for youtube --lang en --track training
@@ -31,7 +33,8 @@ def publish(
         typer.Option(
             "--for",
             metavar="PLATFORM",
-            help="bilibili, youtube, canvas, moodle, edx, or generic for any other.",
+            help="bilibili, youtube, canvas, moodle, edx, generic for any other; scorm, the course "
+            "page as a package that every course platform imports.",
         ),
     ],
     track: Annotated[
@@ -117,10 +120,11 @@ def publish(
     from render.publish import rules
     from render.publish.folder import refuse_foreign
     from render.publish.wanted import Wanted
+    from render.scorm import package
     from render.signals import stoppable
     from render.store.choice import DEFAULT_SIZE, choose
 
-    chosen = rules.named(platform)
+    chosen = None if platform == SCORM else rules.named(platform)
     if parts is not None and parts not in rules.PUBLISHED:
         raise LectureError(field="--parts", expected=", ".join(rules.PUBLISHED), found=repr(parts))
     asked = _asked(title, description, tags)
@@ -138,7 +142,10 @@ def publish(
     wanted = Wanted(wish, orders(wish))
     targets = _targets(wanted, platform, out)
     for target in targets:
-        refuse_foreign(target)
+        if chosen is None:
+            package.refuse_foreign(target)
+        else:
+            refuse_foreign(target)
     if not render:
         for line in wanted.as_they_are():
             print(f"note: {line}")
@@ -147,16 +154,29 @@ def publish(
     with stoppable():
         codes = [
             _publish(_publication(wanted, order, chosen, target, parts, asked))
+            if chosen
+            else _pack(wanted, order, target, title)
             for order, target in zip(wanted.orders, targets, strict=True)
         ]
     raise typer.Exit(max(codes))
 
 
+def _pack(wanted: Wanted, order: Order, target: Path, title: str) -> int:
+    """Make a SCORM package; the exit code."""
+    from render.scorm.make import make
+
+    size = make(wanted, order, target, title.strip()).stat().st_size
+    print(f"{target}: SCORM 1.2 package, {size / 1e6:.1f} MB; import it on your platform")
+    return 0
+
+
 def _targets(wanted: Wanted, platform: str, out: Path | None) -> list[Path]:
     """Where each order is published."""
+    ending = ".zip" if platform == SCORM else ""
     if out is None:
         return [
-            order.out / "publish" / f"{platform}_{order.settings.track}" for order in wanted.orders
+            order.out / "publish" / f"{platform}_{order.settings.track}{ending}"
+            for order in wanted.orders
         ]
     if len(wanted.orders) > 1:
         raise LectureError(

@@ -94,7 +94,8 @@ def named(key: str) -> Platform:
     """The platform ``key``. Raises LectureError where there is none."""
     known = platforms()
     if key not in known:
-        raise LectureError(field="--for", expected=f"one of {', '.join(known)}", found=repr(key))
+        expected = f"one of {', '.join(known)}, scorm"
+        raise LectureError(field="--for", expected=expected, found=repr(key))
     return known[key]
 
 

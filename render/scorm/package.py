@@ -30,7 +30,7 @@ def write(page: Path, target: Path, *, item: str, title: str) -> Path:
     Raises LectureError where the folder is no page, or the zip cannot be written; what was there
     is then as it was.
     """
-    _refuse_foreign(target)
+    refuse_foreign(target)
     names = sorted(path.relative_to(page).as_posix() for path in page.rglob("*") if path.is_file())
     if START not in names:
         raise LectureError(where=page, expected=f"a page, with {START}", found="none")
@@ -111,7 +111,7 @@ def _put_file(archive: zipfile.ZipFile, name: str, path: Path) -> None:
         copyfileobj(source, sink, 1024 * 1024)
 
 
-def _refuse_foreign(target: Path) -> None:
+def refuse_foreign(target: Path) -> None:
     """Raise LectureError where something is in the way that is no SCORM package."""
     if target.suffix != ".zip":
         raise LectureError(field="--out", expected="a name that ends in .zip", found=str(target))
