@@ -57,6 +57,7 @@ def _lines(
         "folder": f'"{folder}"' if set(str(folder)) & set(" '&()$;") else str(folder),
         "videos": _files([piece.video_name for piece in pieces], language),
         "covers": _files([piece.cover_name for piece in pieces], language),
+        "chapters": _files([name for p in pieces for name in p.chapters_files()], language) or "–",
         "captions": _files(
             [p.captions_name(one, form) for p in pieces for one in p.caption_languages], language
         ),
@@ -68,7 +69,7 @@ def _lines(
     for piece in pieces:
         yield ""
         yield from _paste(piece, words)
-    if platform.chapters == "by hand":
+    if "by hand" in platform.chapters:
         yield from _chapters(pieces[0], words)
     if advice:
         yield ""

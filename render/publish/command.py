@@ -125,9 +125,8 @@ def publish(
     from render.store.choice import DEFAULT_SIZE, choose
 
     chosen = None if platform == SCORM else rules.named(platform)
-    if parts is not None and parts not in rules.PUBLISHED:
-        raise LectureError(field="--parts", expected=", ".join(rules.PUBLISHED), found=repr(parts))
     asked = _asked(title, description, tags)
+    _check_choices(chosen, parts, asked)
     wish = Wish(
         quality=quality,
         lang=lang,
@@ -159,6 +158,26 @@ def publish(
             for order, target in zip(wanted.orders, targets, strict=True)
         ]
     raise typer.Exit(max(codes))
+
+
+def _check_choices(platform: Platform | None, parts: str | None, asked: Description) -> None:
+    """Raise LectureError for choices that do not go together."""
+    from render.publish.rules import PUBLISHED
+
+    if platform is None and (parts or asked["description"] or asked["tags"]):
+        raise LectureError(
+            field="--parts, --description, --tags",
+            expected="none of them for scorm, which takes a --title only",
+            found="one",
+        )
+    if parts is not None and parts not in PUBLISHED:
+        raise LectureError(field="--parts", expected=", ".join(PUBLISHED), found=repr(parts))
+    if platform and (parts or platform.publish) == "scenes" and any(asked.values()):
+        raise LectureError(
+            field="--title, --description, --tags",
+            expected="a film to say it of (--parts film or both)",
+            found="scenes alone, each with texts of its own",
+        )
 
 
 def _pack(wanted: Wanted, order: Order, target: Path, title: str) -> int:

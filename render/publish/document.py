@@ -30,8 +30,8 @@ _PUBLISH = {
 }
 _CHAPTERS = {
     "description": "read from the lines `0:00 Title` of the description",
-    "by hand": "entered by hand; the checklist has them",
-    "no": "not shown",
+    "by hand": "entered by hand (the checklist has them)",
+    "file": "as a WebVTT file",
 }
 
 _TAIL = """## Others
@@ -70,7 +70,8 @@ def _section(platform: Platform) -> Iterator[str]:
     yield f"## {name} (`--for {platform.key}`)"
     yield ""
     yield f"Published: {_PUBLISH[platform.publish]}. Captions: {', '.join(platform.captions)}."
-    yield f"Chapters: {_CHAPTERS[platform.chapters]}."
+    ways = " or ".join(_CHAPTERS[way] for way in platform.chapters)
+    yield f"Chapters: {ways or 'none, as far as is known'}."
     yield ""
     yield "| what | expected | | source |"
     yield "|---|---|---|---|"

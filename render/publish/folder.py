@@ -73,6 +73,9 @@ class Publication:
                     captions.write_bcc(source, target)
                 else:
                     copyfile(source, target)
+        if "file" in self.platform.chapters:
+            for name, source in piece.chapters_files().items():
+                copyfile(source, folder / name)
         description = piece.texts["description"].rstrip("\n") + "\n"
         (folder / f"{piece.stem}.txt").write_text(description, encoding="utf-8")
         form = self.platform.captions[0]

@@ -42,6 +42,14 @@ class Piece:
     def captions_name(self, language: str, form: str) -> str:
         return f"{self.stem}.{language}.{form}"
 
+    def chapters_files(self) -> dict[str, Path]:
+        """The chapters of a film, by the name of the published file; a scene has none."""
+        files = {
+            f"{self.stem}.chapters.{language}.vtt": self.side.chapters(language)
+            for language in self.caption_languages
+        }
+        return {name: path for name, path in files.items() if path.is_file()}
+
     def captions_source(self, language: str, form: str) -> Path:
         """The captions that the published ones are made from."""
         return self.side.captions(language, "srt" if form == "bcc" else form)
@@ -119,6 +127,6 @@ def facts_of(piece: Piece, platform: Platform) -> list[Fact]:
             found += facts.of_captions(source, piece.captions_name(language, form), language)
     texts = piece.texts
     found += facts.of_texts(about, texts["title"], texts["description"], texts["tags"])
-    if platform.chapters == "description":
+    if "description" in platform.chapters:
         found += facts.of_chapters(about, texts["description"], seconds)
     return found

@@ -15,7 +15,7 @@ from engine.errors import LectureError, quoted
 FILE = Path(__file__).resolve().parents[2] / "assets" / "platforms.toml"
 PUBLISHED = ("film", "scenes", "both")
 CAPTIONS = ("srt", "vtt", "bcc")
-CHAPTERS = ("description", "by hand", "no")
+CHAPTERS = ("description", "by hand", "file")
 
 #: How a rule judges a value.
 TESTS = ("at_most", "at_least", "one_of", "is", "matches", "without")
@@ -65,7 +65,7 @@ class Platform:
     name: str
     publish: str
     captions: tuple[str, ...]
-    chapters: str
+    chapters: tuple[str, ...]
     rules: tuple[Rule, ...]
 
     def limit(self, what: str) -> float | None:
@@ -118,7 +118,7 @@ def _platform(
         name=entry("name", str, ()),
         publish=entry("publish", str, PUBLISHED),
         captions=tuple(entry("captions", list, CAPTIONS)),
-        chapters=entry("chapters", str, CHAPTERS),
+        chapters=tuple(entry("chapters", list, CHAPTERS)),
         rules=tuple(
             _rule(file, f"{key}.rules[{index}]", rule, sources) for index, rule in enumerate(rules)
         ),

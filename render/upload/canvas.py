@@ -133,17 +133,27 @@ class Canvas:
             raise Passing("Canvas did not confirm the file")
         return found
 
-    def _send_bytes(self, path: Path, told: dict[str, Any]) -> Any:
-        from requests_toolbelt import MultipartEncoder
+    def _send_bytes(self, path: Path, announced: dict[str, Any]) -> Any:
+        from requests_toolbelt import MultipartEncoder, MultipartEncoderMonitor
+
+        told = 0
+
+        def tell(body: Any) -> None:
+            nonlocal told
+            quarter = body.bytes_read * 4 // body.len
+            if quarter != told:
+                told = quarter
+                self.say(f"{path.name}: {quarter * 25} %")
 
         with path.open("rb") as file:
             fields: dict[str, Any] = {
-                key: str(value) for key, value in told["upload_params"].items()
+                key: str(value) for key, value in announced["upload_params"].items()
             }
             fields["file"] = (path.name, file, "video/mp4")
-            body = MultipartEncoder(fields)  # reads the file bit by bit; "file" must come last
+            # reads the file bit by bit; "file" must come last
+            body = MultipartEncoderMonitor(MultipartEncoder(fields), tell)
             answer = self._session.post(
-                told["upload_url"],
+                announced["upload_url"],
                 data=body,
                 headers={"Content-Type": body.content_type},
                 allow_redirects=False,

@@ -42,6 +42,8 @@ def beside(video: Path) -> None:
     for language, words in WORDS.items():
         side.captions(language, "srt").write_text(SRT.format(words), encoding="utf-8")
         side.captions(language, "vtt").write_text(VTT.format(words), encoding="utf-8")
+        chapters = VTT.format(f"1. {words}")
+        side.chapters(language).write_text(chapters, encoding="utf-8")
         about[language] = {
             "title": f"Transformer: {words}",
             "description": f"{words}。\n\n每一个数字都算给你看。",

@@ -93,12 +93,12 @@ class TestRules:
             ("[sources]\n[x]\nrules = [{}]\nname = 'x'\npublish = 'all'\n", "x.publish"),
             (
                 "[sources]\n[x]\nrules = [{what = 'sise', at_most = 1}]\nname = 'x'\n"
-                "publish = 'film'\ncaptions = []\nchapters = 'no'\n",
+                "publish = 'film'\ncaptions = []\nchapters = []\n",
                 "x.rules[0].what",
             ),
             (
                 "[sources]\n[x]\nrules = [{what = 'title', at_most = 1}]\nname = 'x'\n"
-                "publish = 'film'\ncaptions = []\nchapters = 'no'\n",
+                "publish = 'film'\ncaptions = []\nchapters = []\n",
                 "x.rules[0].source",
             ),
         ],
@@ -183,6 +183,7 @@ class TestFolder:
         assert {f"{stem}.mp4", f"{stem}.png", f"{stem}.txt", "CHECKLIST.md"} <= names
         for form in PLATFORMS[platform].captions:
             assert {f"{stem}.zh.{form}", f"{stem}.en.{form}"} <= names
+        assert (f"{stem}.chapters.zh.vtt" in names) == (platform in ("moodle", "generic"))
         assert (target / f"{stem}.mp4").read_bytes() == video.read_bytes()
         told = (target / "CHECKLIST.md").read_text(encoding="utf-8")
         assert "核对单" in told
@@ -353,6 +354,8 @@ class TestFrontDoor:
         assert "'tiktok'" in one_line(front_door("publish", "--for", "tiktok"))
         asked = ("publish", "--for", "edx")
         assert "--parts" in one_line(front_door(*asked, "--parts", "all"))
+        asked_of_scenes = front_door(*asked, "--no-render", "--title", "x")
+        assert "--title" in one_line(asked_of_scenes)
         assert "nowhere.txt" in one_line(front_door(*asked, "--description", "nowhere.txt"))
         assert "--out" in one_line(front_door(*asked, "--lang", "zh,en", "--out", "x"))
         assert "publish.json" in one_line(front_door(*asked, "--out", ROOT))
