@@ -56,6 +56,14 @@ def publish(
         str,
         typer.Option(metavar="WHO", help="none, recordings:DIR, draft (docs/voice.md)."),
     ] = "none",
+    burn_captions: Annotated[
+        str,
+        typer.Option(
+            metavar="LANG",
+            help="Captions drawn into the pictures, zh or en; most platforms want none.",
+            show_default=False,
+        ),
+    ] = "",
     videos: Annotated[
         Path | None,
         typer.Option(
@@ -136,6 +144,7 @@ def publish(
         out=videos,
         jobs=jobs or usable_cores(),
         voice=voice,
+        burn=burn_captions,
         store=choose(None, DEFAULT_SIZE),
     )
     wanted = Wanted(wish, orders(wish))

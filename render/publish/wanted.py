@@ -32,6 +32,7 @@ class Wanted:
             "--lang": (wish.lang, "zh"),
             "--lesson": (wish.lesson, "tutorial"),
             "--voice": (wish.voice, "none"),
+            "--burn-captions": (wish.burn, ""),
             "--out": (wish.out, None),
         }
         words = ["./render.sh"]
@@ -43,11 +44,12 @@ class Wanted:
         return shlex.join(words)
 
     def own(self, order: Order) -> str:
-        """The name of a lesson or weights of one's own, by which they are told apart from the
-        tutorial's when they are uploaded; empty for the tutorial's."""
+        """What tells a lesson, weights, or burned captions of one's own apart from the plain
+        lecture when they are uploaded; empty for that."""
         lesson = Path(self.wish.lesson).stem if self.wish.lesson != "tutorial" else ""
         weights = Path(order.settings.weights).stem if self.wish.weights else ""
-        return "-".join(filter(None, (lesson, weights)))
+        burned = f"captions-{order.burn}" if order.burn else ""
+        return "-".join(filter(None, (lesson, weights, burned)))
 
     def bring_up_to_date(self) -> int:
         """Render what is missing or out of date; the exit code."""
