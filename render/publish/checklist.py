@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.publish.checks import Finding, lines
+from render.publish.checks import Finding
 from render.publish.facts import chapters_in
 from render.publish.pieces import Piece
 from render.publish.rules import Platform
+from render.publish.wording import Wording
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "publish"
 _MOST_NAMED = 3  # files named in a sentence; of more, the first and how many
@@ -20,7 +21,8 @@ _JOINERS = {"zh": "、", "en": ", "}
 
 
 @cache
-def _texts(language: str) -> dict[str, Any]:
+def texts(language: str) -> dict[str, Any]:
+    """The table of a language. Raises LectureError where it cannot be read."""
     path = FOLDER / f"{language}.toml"
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -46,11 +48,12 @@ def _lines(
     folder: Path,
     language: str,
 ) -> Iterator[str]:
-    texts = _texts(language)
-    words = texts["words"]
-    yield f"# {words['heading'].format(platform=platform.name)}"
+    table = texts(language)
+    words = table["words"]
+    name = table["names"].get(platform.key, platform.name)
+    yield f"# {words['heading'].format(platform=name)}"
     yield ""
-    yield words["made"].format(platform=platform.name)
+    yield words["made"].format(platform=name)
     yield ""
     form = platform.captions[0]
     named = {
@@ -62,7 +65,7 @@ def _lines(
             [p.captions_name(one, form) for p in pieces for one in p.caption_languages], language
         ),
     }
-    for number, step in enumerate(texts["steps"][platform.key], 1):
+    for number, step in enumerate(table["steps"][platform.key], 1):
         yield f"- [ ] {number}. {step.format(**named)}"
     yield ""
     yield f"## {words['texts']}"
@@ -75,7 +78,7 @@ def _lines(
         yield ""
         yield f"## {words['advice']}"
         yield ""
-        yield from (f"- {line}" for line in lines(advice))
+        yield from (f"- {line}" for line in Wording(**table["findings"]).lines(advice))
 
 
 def _paste(piece: Piece, words: dict[str, str]) -> Iterator[str]:

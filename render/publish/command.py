@@ -237,11 +237,12 @@ def _publication(
 def _publish(publication: Publication) -> int:
     """Check, tell, write; the exit code."""
     from render.publish import checks
+    from render.publish.wording import ENGLISH
 
     found = publication.look()
     faults = checks.faults(found)
     if faults:
-        for line in checks.lines(faults):
+        for line in ENGLISH.lines(faults):
             print(f"not taken: {line}", file=sys.stderr)
         print(
             f"render: nothing published for {publication.platform.name}: "
@@ -250,7 +251,7 @@ def _publish(publication: Publication) -> int:
         )
         return 2
     advice = [finding for finding in found if finding.rule.advice]
-    for line in checks.lines(advice):
+    for line in ENGLISH.lines(advice):
         print(f"advice: {line}")
     target = publication.write(advice)
     count = len(publication.pieces)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from render.publish import rules
-from render.publish.checks import expected
 from render.publish.rules import Platform, Source
+from render.publish.wording import ENGLISH
 
 FILE = Path(__file__).resolve().parents[2] / "docs" / "platforms.md"
 
@@ -77,7 +77,7 @@ def _section(platform: Platform) -> Iterator[str]:
     yield "|---|---|---|---|"
     for rule in platform.rules:
         kind = "*advice*" if rule.advice else "**must**"
-        cells = (rule.what, expected(rule), kind, _source(rule.source))
+        cells = (rule.what, ENGLISH.expected(rule), kind, _source(rule.source))
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 

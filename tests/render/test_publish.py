@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
-from render.publish import aside, captions, checks, document, facts, folder, rules
+from render.publish import aside, captions, checklist, checks, document, facts, folder, rules
 from render.publish.command import _publish
 from render.publish.pieces import fitted
+from render.publish.wording import Wording
 from render.sidefiles import SideFiles
 
 from . import published as made
@@ -111,6 +112,21 @@ class TestRules:
         assert said in str(caught.value)
 
 
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_checklists_have_words_for_everything(language: str) -> None:
+    texts = checklist.texts(language)
+    wording = Wording(**texts["findings"])
+    assert set(texts["steps"]) == set(PLATFORMS)
+    if language == "zh":
+        units = {"frames a second", "pixels", "characters"}
+        assert set(wording.names) == {*facts.WHAT, *units}
+    for _, rule in RULES:
+        fact = facts.Fact("a.mp4", rule.what, TestRules.values(rule)[1])
+        (line,) = wording.lines([checks.Finding(fact, rule)])
+        assert "a.mp4" in line
+        assert "{" not in line
+
+
 class TestFacts:
     def test_of_a_film(self, film: Path) -> None:
         found = {fact.what: fact.value for fact in facts.of_video(film, "x.mp4")}
@@ -187,6 +203,9 @@ class TestFolder:
         assert (target / f"{stem}.mp4").read_bytes() == video.read_bytes()
         told = (target / "CHECKLIST.md").read_text(encoding="utf-8")
         assert "核对单" in told
+        assert ("画面高度应为至少 1080 像素，现为 480 像素" in told) == (
+            platform in ("youtube", "edx", "generic")
+        )
         assert "- [ ]" in told
         assert "{" not in told
         manifest = json.loads((target / folder.MANIFEST).read_text(encoding="utf-8"))
