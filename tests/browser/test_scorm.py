@@ -9,14 +9,20 @@ import shutil
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from render.combinations import Wish, orders
+from render.publish.wanted import Wanted
 from render.scorm import package
+from render.scorm.make import make
+from render.sidefiles import SideFiles
 
+from . import lectures
 from .conftest import HERE, node_module
 
 SENTENCES = 20
@@ -47,11 +53,24 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[str]:
-    """A folder of the platform's, served; the package is unpacked in it."""
-    page, folder = tmp_path / "page", tmp_path / "site"
+    """As much of a page as its hook, in a package, on a platform."""
+    page = tmp_path / "page"
     page.mkdir()
     (page / "index.html").write_text(PAGE, encoding="utf-8")
-    target = tmp_path / "lecture.zip"
+    yield from served(page, tmp_path)
+
+
+@pytest.fixture
+def real_site(tmp_path: Path) -> Iterator[str]:
+    """The real page with two scenes of six seconds, in a package, on a platform."""
+    whole = lectures.make(tmp_path / "lecture", "zh").page
+    page = replace(whole, sources=whole.sources[:2]).write(tmp_path / "page")
+    yield from served(page, tmp_path)
+
+
+def served(page: Path, tmp_path: Path) -> Iterator[str]:
+    """A folder of the platform's, served; the package is unpacked in it."""
+    folder, target = tmp_path / "site", tmp_path / "lecture.zip"
     package.write(page, target, item="lecture", title="课 & <more>")
     with zipfile.ZipFile(target) as archive:
         archive.extractall(folder / "package")
@@ -70,11 +89,21 @@ class Visit:
 
     def __init__(self, page: Any) -> None:
         self.page = page
-        page.wait_for_function("Boolean(frames[0] && frames[0].see)")
+        page.wait_for_function("Boolean(frames[0] && frames[0].lecture && frames[0].lecture.state)")
         self.frame = page.frames[1]
 
     def see(self, first: int, last: int) -> None:
         self.frame.evaluate("([first, last]) => see(first, last)", [first, last])
+
+    def play(self) -> None:
+        """Play the real page's video, four times as fast."""
+        self.frame.evaluate(
+            "() => { const video = document.getElementById('video'); video.muted = true;"
+            " video.addEventListener('play', () => { video.playbackRate = 4; }); video.play(); }"
+        )
+
+    def pause(self) -> None:
+        self.frame.evaluate("document.getElementById('video').pause()")
 
     def state(self) -> dict[str, Any]:
         return dict(self.frame.evaluate("lecture.state()"))
@@ -141,6 +170,24 @@ def test_the_platform_is_not_asked_at_every_sentence(open_page: Opener, site: st
     assert first.leave()["suspend_data"].startswith("15|0.1.2")
 
 
+def test_the_real_page_resumes_and_completes(open_page: Opener, real_site: str) -> None:
+    first = visit(open_page, real_site)
+    assert first.value("cmi.core.lesson_status") == "incomplete"
+    first.play()
+    first.page.wait_for_function("frames[0].lecture.state().seen >= 0.3")
+    first.pause()
+    left = first.state()
+    assert first.leave()["suspend_data"] == left["bookmark"]
+    second = visit(open_page, real_site, first)
+    assert second.state() == left
+    second.play()
+    second.page.wait_for_function("frames[0].lecture.state().completed")
+    assert second.value("cmi.core.lesson_status") == "completed"
+    assert second.leave()["core"]["lesson_status"] == "completed"
+    third = visit(open_page, real_site, second)
+    assert third.state()["seen"] >= 0.9
+
+
 def test_what_is_reported_is_as_scorm_wants_it(open_page: Opener, site: str) -> None:
     first = visit(open_page, site)
     first.see(0, 5)
@@ -156,6 +203,24 @@ def test_what_is_reported_is_as_scorm_wants_it(open_page: Opener, site: str) -> 
         "cmi.suspend_data",
     }
     assert re.fullmatch(r"\d{4}:\d\d:\d\d\.\d\d", values["cmi.core.session_time"])
+
+
+def test_an_order_becomes_a_package(tmp_path: Path) -> None:
+    lectures.make(tmp_path / "lecture", "en")
+    wish = Wish(lang="en", track="inference", out=tmp_path / "lecture" / "videos")
+    wanted = Wanted(wish, orders(wish))
+    (order,) = wanted.orders
+    texts = {"title": "The lecture", "description": "", "tags": []}
+    about = SideFiles(order.out / order.film_name).about
+    about.write_text(json.dumps({"zh": texts, "en": texts}), encoding="utf-8")
+    target = make(wanted, order, tmp_path / "x.zip", "")
+    with zipfile.ZipFile(target) as archive:
+        names = archive.namelist()
+        manifest = archive.read("imsmanifest.xml").decode()
+    assert sum(name.endswith(".mp4") for name in names) == 5
+    assert "<title>The lecture</title>" in manifest
+    assert 'identifier="transformer-lecture-inference-en"' in manifest
+    assert {path.name for path in tmp_path.iterdir()} == {"lecture", "x.zip"}
 
 
 def test_without_a_platform_the_page_works_as_ever(open_page: Opener, site: str) -> None:
