@@ -154,6 +154,15 @@ def render(
         bool,
         typer.Option("--watch", help="Then wait, and render again whenever something is saved."),
     ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Render on a Dask cluster: tcp://HOST:PORT, with a --store that its workers "
+            "reach, or local:N for N workers here (docs/cluster.md).",
+            show_default=False,
+        ),
+    ] = None,
     renderer: Annotated[
         RendererName,
         typer.Option(help="fast draws only what changes; plain is Manim's own, for comparison."),
@@ -201,6 +210,7 @@ def render(
         force=force,
         renderer=renderer.value,
         voice=voice,
+        cluster=cluster,
         store=choose(store, store_size),
         burn=burn_captions.value if burn_captions else "",
     )

@@ -43,6 +43,7 @@ class Wish:
     force: bool = False
     renderer: str = "fast"
     voice: str = "none"
+    cluster: str | None = None
     store: StoreChoice = NO_STORE
     burn: str = ""
 
@@ -63,6 +64,10 @@ def orders(wish: Wish) -> list[Order]:
     from render.voice.voice import choose
     from scenes import registry
 
+    if wish.cluster:
+        from render.cluster import connect
+
+        connect.check(wish.cluster, wish.store)
     qualities = several("--quality", wish.quality, tuple(QUALITIES))
     languages = several("--lang", wish.lang, LANGUAGES)
     tracks = several("--track", wish.track, TRACKS)
@@ -90,6 +95,7 @@ def orders(wish: Wish) -> list[Order]:
             force=wish.force,
             renderer=wish.renderer,
             voice=voice,
+            cluster=wish.cluster,
             store=wish.store,
             burn=burn,
         )

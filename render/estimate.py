@@ -27,7 +27,7 @@ class Estimate:
         self._running: dict[str, tuple[float, float] | None] = {}  # since the first report
         self._worked = 0.0  # seconds and frames of the workers that have ended, likewise
         self._drawn = 0.0
-        self._slots = max(1, slots)
+        self.slots = max(1, slots)
         self._clock = clock
 
     @property
@@ -69,7 +69,7 @@ class Estimate:
             return None
         left = {task: self._expected[task] - self._done[task] for task in self._expected}
         lanes = [left[task] for task in self._running]
-        lanes += [0.0] * (self._slots - len(lanes))
+        lanes += [0.0] * (self.slots - len(lanes))
         waiting = [frames for task, frames in left.items() if task not in self._running and frames]
         for frames in sorted(waiting, reverse=True):
             lanes[lanes.index(min(lanes))] += frames

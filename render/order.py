@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Order:
     """What was asked for: ``scenes`` are to be rendered, ``everything`` is what the track's film
     consists of; both in film order. ``force``: also what is up to date. ``voice``: who speaks.
-    ``burn``: the language of captions drawn into the pictures."""
+    ``burn``: the language of captions drawn into the pictures.
+    ``cluster``: its address; None: on this machine."""
 
     scenes: tuple[SceneInfo, ...]
     everything: tuple[SceneInfo, ...]
@@ -33,6 +34,7 @@ class Order:
     force: bool = False
     renderer: str = "fast"
     voice: Choice | None = None
+    cluster: str | None = None
     store: StoreChoice = NO_STORE
     burn: str = ""
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import heapq
 import os
 import selectors
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from render.backlog import Backlog, Job
 from render.task import Failure, Message, Result, Task, decode_message
 
 Command = Callable[[Task, int], list[str]]
+_TICK = 0.5  # seconds
 
 
 class Listener(Protocol):
@@ -29,19 +29,6 @@ class Listener(Protocol):
     def started(self, task: Task) -> None: ...
     def advanced(self, task: Task, frames: int) -> None: ...
     def ended(self, task: Task, outcome: Result | Failure) -> None: ...
-
-
-@dataclass(frozen=True)
-class Job:
-    """A task, how many frames it is thought to have, and how long each takes beside others."""
-
-    task: Task
-    expected_frames: int
-    weight: float = 1.0
-
-    @property
-    def work(self) -> float:
-        return self.expected_frames * self.weight
 
 
 def worker_command(task: Task, descriptor: int) -> list[str]:
@@ -58,26 +45,28 @@ def run(
     *,
     lock: int,
     command: Command = worker_command,
+    tick: Callable[[], None] | None = None,
 ) -> None:
     """Do all jobs, at most ``slots`` at a time. A failed one does not stop the others.
 
-    ``lock`` is inherited by every worker. If this is left by an exception (Ctrl-C), all workers
-    and their encoders are killed first.
+    ``lock`` is inherited by every worker. If this is left by an exception (Ctrl-C, or one that
+    ``tick`` raises, which is called at least twice a second), all workers and their encoders are
+    killed first.
     """
-    queue = [(-job.work, index, job.task) for index, job in enumerate(jobs)]
-    heapq.heapify(queue)
+    backlog = Backlog(jobs)
     with selectors.DefaultSelector() as selector, _all_killed_at_the_end() as alive:
-        while queue or alive:
-            while queue and len(alive) < slots:
-                task = heapq.heappop(queue)[2]
-                if not listener.wanted(task):
+        while backlog or alive:
+            while backlog and len(alive) < slots:
+                job = backlog.take()
+                if not listener.wanted(job.task):
+                    backlog.ended(job)
                     continue
-                Path(task.folder).mkdir(exist_ok=True)
-                worker = _Worker(task, command, lock)
+                Path(job.task.folder).mkdir(exist_ok=True)
+                worker = _Worker(job, command, lock)
                 alive.append(worker)
                 selector.register(worker.messages, selectors.EVENT_READ, worker)
-                listener.started(task)
-            for key, _ in selector.select() if alive else ():
+                listener.started(job.task)
+            for key, _ in selector.select(_TICK if tick else None) if alive else ():
                 worker = key.data
                 for message in worker.read():
                     if isinstance(message, int):
@@ -87,7 +76,10 @@ def run(
                 if worker.closed:
                     selector.unregister(worker.messages)
                     alive.remove(worker)
+                    backlog.ended(worker.job)
                     listener.ended(worker.task, worker.end())
+            if tick:
+                tick()
 
 
 @contextlib.contextmanager
@@ -103,8 +95,9 @@ def _all_killed_at_the_end() -> Iterator[list[_Worker]]:
 class _Worker:
     """A running worker process: its messages, its outcome, its end."""
 
-    def __init__(self, task: Task, command: Command, lock: int) -> None:
-        self.task = task
+    def __init__(self, job: Job, command: Command, lock: int) -> None:
+        self.job = job
+        self.task = task = job.task
         self.outcome: Result | Failure | None = None
         self.closed = False
         self._rest = b""
@@ -137,8 +130,9 @@ class _Worker:
         if self.outcome is not None:
             return self.outcome
         if code == -signal.SIGKILL:
-            return Failure("the worker was killed (out of memory?)", mistake=False)
-        return Failure(f"the worker ended with code {code} and no result", mistake=False)
+            return Failure("the worker was killed (out of memory?)", mistake=False, lost=True)
+        line = f"the worker ended with code {code} and no result"
+        return Failure(line, mistake=False, lost=True)
 
     def kill(self, grace_seconds: float = 0) -> None:
         """End the worker's whole process group, after waiting for a voluntary end."""

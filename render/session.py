@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from engine.errors import LectureError, one_line
 from render import pool
+from render.backlog import Job
 from render.combination import Combination, exit_code, summary
 from render.estimate import WEIGHTS, Estimate
+from render.joiner import Joiner
 from render.order import Order
 from render.progress import Screen, duration
 from render.records import expected_frames
+from render.room import BYTES_PER_SECOND, check_free_space
 from render.signals import stoppable
 from render.store.finished import Finished
 from render.store.supply import Supply
@@ -26,8 +28,8 @@ from render.workspace import STATE, Workspace, make_folder
 from scenes.registry import SceneInfo
 
 _MB = 1_000_000
-#: of finished video, at the least: what surely does not fit is refused before it starts
-_BYTES_PER_SECOND = {"draft": 30_000, "standard": 80_000, "high": 90_000, "4k": 300_000}
+#: seconds until a shared folder shows what another machine has just written
+_PATIENCE = (0.0, 0.5, 1.0, 2.0, 4.0)
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class _Commission:
     """A task's scene, its job, and whose it is: more than one order's where tracks share it."""
 
     scene: SceneInfo
-    job: pool.Job
+    job: Job
     owners: list[Combination]
 
 
@@ -78,16 +80,15 @@ class Session:
 
         self._binary = ffmpeg.find()
         first = self._combinations[0].order
-        supply = Supply(first.store, lambda line: self._say(line))
-        with stoppable(), Workspace(first.out) as self._space, supply as self._supply:
+        with stoppable(), Workspace(first.out) as self._space, self._stocked() as self._supply:
             for combination in self._combinations[1:]:
                 make_folder(combination.order.out / STATE)
             from_store = self._commission(first.jobs)
             jobs = [commission.job for commission in self._commissions.values()]
-            _check_free_space(self._needed())
+            check_free_space(self._needed())
             slots = max(1, min(first.jobs, len(jobs)))
             self._estimate = Estimate({job.task.folder: job.work for job in jobs}, slots)
-            self._joiner = _Joiner(self._make_film, beside=self._many)
+            self._joiner = Joiner(self._make_film, beside=self._many)
             with Screen(self._estimate, len(jobs)) as self._screen, self._joiner:
                 self._say = self._screen.say
                 for combination, lines in zip(self._combinations, idle, strict=True):
@@ -98,8 +99,31 @@ class Session:
                         self._joiner.join(combination)
                 for line in from_store:
                     self._screen.say(line)
-                pool.run(jobs, slots, self, lock=self._space.lock)
+                self._render(jobs, slots)
         self._store_failed = self._supply.failed
+
+    def _stocked(self) -> Supply:
+        """The store of this run."""
+        first = self._combinations[0].order
+        self._store = first.store
+        if first.cluster:
+            from render.cluster.connect import store_for
+
+            self._store = store_for(first.store, self._space.folder)
+        return Supply(self._store, lambda line: self._say(line))
+
+    def _render(self, jobs: list[Job], slots: int) -> None:
+        """On this machine, or on the workers of a cluster."""
+        cluster = self._combinations[0].order.cluster
+        if not cluster or not jobs:
+            pool.run(jobs, slots, self, lock=self._space.lock)
+            return
+        from render.cluster.connect import client
+        from render.cluster.farm import Farm
+
+        with client(cluster, self._space.fresh_folder("cluster")) as reached:
+            farm = Farm(reached, self._store.address, self._supply.mark, self._screen.say)
+            farm.run(jobs, self)
 
     def _commission(self, threads: int) -> list[str]:
         """A job for each video that is to be made; returns what to say of those that the store
@@ -118,7 +142,9 @@ class Session:
             folder = self._space.folder / name
             task = owners[0].task(scene, folder, self._binary, max(1, threads // len(wanted)))
             quality = owners[0].order.quality
-            job = pool.Job(task, self._length(owners[0].order, scene), WEIGHTS[quality.name])
+            length = self._length(owners[0].order, scene)
+            kind = json.dumps(owners[0].order.picture(scene), sort_keys=True)
+            job = Job(task, length, WEIGHTS[quality.name], kind)
             self._commissions[task.folder] = _Commission(scene, job, owners)
         return [line for line in told.values() if line]
 
@@ -137,7 +163,7 @@ class Session:
         for commission in self._commissions.values():
             order = commission.owners[0].order
             seconds = commission.job.expected_frames / order.quality.fps
-            needed[order.out] += 2 * seconds * _BYTES_PER_SECOND[order.quality.name]
+            needed[order.out] += 2 * seconds * BYTES_PER_SECOND[order.quality.name]
         return needed
 
     def _taken(self, scene: SceneInfo, owners: list[Combination]) -> str:
@@ -145,7 +171,7 @@ class Session:
         first = owners[0]
         if first.order.force:
             return ""
-        folder = Path(tempfile.mkdtemp(dir=self._space.folder))
+        folder = self._space.fresh_folder("stored")
         finished = self._supply.take(first.order, scene, first.state.now, folder)
         if not finished:
             return ""
@@ -163,6 +189,34 @@ class Session:
             self._over(commission, taken=True)
         return not line
 
+    def has_slots(self, slots: int) -> None:
+        """So many scenes are rendered at a time from now on."""
+        self._estimate.slots = max(1, slots)
+
+    def stored(self, task: Task) -> bool:
+        """A worker elsewhere has put the scene into the store: put it in place. False if the store
+        does not have what would be rendered here. Raises LectureError if it cannot be reached."""
+        commission = self._commissions[task.folder]
+        order, now = commission.owners[0].order, commission.owners[0].state.now
+        for wait in _PATIENCE:
+            time.sleep(wait)
+            folder = self._space.fresh_folder("stored")
+            finished = self._supply.take(order, commission.scene, now, folder)
+            if finished or self._supply.failed:
+                break
+        if self._supply.failed:
+            raise LectureError(where="--cluster", expected="a store to the end", found="none")
+        if not finished:
+            return False
+        self._supply.has_more = True
+        try:
+            self._publish(task, finished, keep=False)
+        except LectureError as error:
+            self._fail(task, Failure(str(error), mistake=True))
+        else:
+            self._over(commission)
+        return True
+
     def started(self, task: Task) -> None:
         self._estimate.start(task.folder)
         self._screen.update()
@@ -173,23 +227,28 @@ class Session:
 
     def ended(self, task: Task, outcome: Result | Failure) -> None:
         """Put the video in place, or say why there is none."""
+        if isinstance(outcome, Failure):
+            self._fail(task, outcome)
+            return
+        try:
+            self._publish(task, Finished.of(task, outcome), keep=True)
+        except LectureError as error:
+            self._fail(task, Failure(str(error), mistake=True))
+        else:
+            self._over(self._commissions[task.folder])
+
+    def _fail(self, task: Task, failure: Failure) -> None:
         commission = self._commissions[task.folder]
-        first = commission.owners[0]
-        if isinstance(outcome, Result):
-            try:
-                self._publish(task, outcome)
-            except LectureError as error:
-                outcome = Failure(str(error), mistake=True)
-        failure = outcome if isinstance(outcome, Failure) else None
-        if failure:
-            self._screen.say(first.told(task, failure))
+        self._screen.say(commission.owners[0].told(task, failure))
         self._over(commission, failure)
 
-    def _publish(self, task: Task, result: Result) -> None:
-        commission = self._commissions[task.folder]
+    def _publish(self, task: Task, finished: Finished, *, keep: bool) -> None:
+        """``keep``: in the store, which does not have it yet."""
+        commission, result = self._commissions[task.folder], finished.result
         first, where = commission.owners[0], (self._space, self._binary, commission.scene)
-        finished = first.captioned(*where, Finished.of(task, result))
-        self._supply.keep(finished)
+        finished = first.captioned(*where, finished)
+        if keep:
+            self._supply.keep(finished)
         final = first.publish(*where, finished)
         told = (
             f"{final}: its pictures, with another sound"
@@ -218,52 +277,3 @@ class Session:
             if not self._many:
                 raise
             self._screen.say(combination.film_failed(error))
-
-
-class _Joiner:
-    """Joins films one after the other: with many orders beside the drawing, so that no worker has
-    to wait; else at the end, so that a run that is stopped stops at once."""
-
-    def __init__(self, join: Callable[[Combination], None], beside: bool) -> None:
-        self._join = join
-        self._thread = ThreadPoolExecutor(1) if beside else None
-        self._films: list[Callable[[], None]] = []
-
-    def join(self, combination: Combination) -> None:
-        if self._thread:
-            self._films.append(self._thread.submit(self._join, combination).result)
-        else:
-            self._films.append(partial(self._join, combination))
-
-    def __enter__(self) -> _Joiner:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Wait for the films; if the run is given up, for none."""
-        try:
-            for film in self._films if kind is None else ():
-                film()
-        finally:
-            if self._thread:
-                self._thread.shutdown(wait=False, cancel_futures=True)
-
-
-def _print(line: str) -> None:
-    print(one_line(line), flush=True)
-
-
-def _check_free_space(needed: Mapping[Path, float]) -> None:
-    """Raise LectureError where the videos plainly do not fit. ``needed``: bytes by folder."""
-    disks: dict[int, list[Path]] = {}
-    for out in needed:
-        disks.setdefault(out.stat().st_dev, []).append(out)
-    for folders in disks.values():
-        size = sum(needed[out] for out in folders)
-        free = shutil.disk_usage(folders[0]).free
-        if free < size:
-            raise LectureError(
-                where=folders[0],
-                field="disk",
-                expected=f"about {size / _MB:.0f} MB free",
-                found=f"{free / _MB:.0f} MB",
-            )

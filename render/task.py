@@ -93,10 +93,12 @@ class Result:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a scene did not become a video: one line; ``mistake``: in the input, not in the code."""
+    """Why a scene did not become a video: one line; ``mistake``: in the input, not in the code;
+    ``lost``: its process was gone without a word, so that another try may help."""
 
     line: str
     mistake: bool
+    lost: bool = False
 
 
 Message = int | Result | Failure  # a number: frames encoded so far

@@ -25,6 +25,12 @@ class StoreChoice:
     named: bool
     limit: int
 
+    @property
+    def address(self) -> str:
+        """The URL, or the whole path of the folder: for use by processes elsewhere."""
+        url = self.url or ""
+        return url if "://" in url or "::" in url else str(Path(url).expanduser().absolute())
+
 
 NO_STORE = StoreChoice(None, False, 0)
 

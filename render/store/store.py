@@ -82,6 +82,20 @@ class Store:
         with self._telling():
             self._place.write(self._run, b"")
 
+    @property
+    def mark(self) -> str:
+        """What :meth:`begin` has left, by which another machine knows that its store is this."""
+        return self._run
+
+    def sees(self, mark: str) -> bool:
+        """Whether what the run with this mark has left is here."""
+        try:
+            with self._telling(may_be_gone=True):
+                self._place.read(mark)
+        except FileNotFoundError:
+            return False
+        return True
+
     def end(self) -> None:
         """This run needs nothing any more: bring the store within its limit."""
         if self._run:
@@ -123,6 +137,8 @@ class Store:
                     raise FileNotFoundError
             with self._telling():
                 self._place.write(f"{entry.folder}/{_USED}", b"")
+                if self._run:
+                    self._place.write(self._run, b"")
         except (FileNotFoundError, LookupError, TypeError, ValueError, AttributeError):
             for path in files.values():
                 path.unlink(missing_ok=True)

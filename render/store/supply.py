@@ -56,6 +56,11 @@ class Supply:
             except LectureError as trouble:
                 self._do_without(trouble)
 
+    @property
+    def mark(self) -> str:
+        """By which a worker elsewhere knows the store of this run; empty without a store."""
+        return self._store.mark if self._store else ""
+
     def take(self, order: Order, scene: SceneInfo, now: Now, folder: Path) -> Finished | None:
         """The scene as ordered, its files in the private ``folder``; None if it is not stored."""
         if not self._store or order.voice or order.burn:

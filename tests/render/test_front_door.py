@@ -13,8 +13,8 @@ import pytest
 
 import engine
 from engine.errors import LectureError
-from render import session
 from render.combinations import default_folder
+from render.room import check_free_space
 from scenes.settings import Settings
 
 from .conftest import ROOT, FrontDoor, leftovers, one_line
@@ -55,7 +55,7 @@ class TestMistakes:
         usage = shutil.disk_usage(tmp_path)._replace(free=1_000_000)
         monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
         with pytest.raises(LectureError, match=r"disk: expected about \d+ MB free, found 1 MB"):
-            session._check_free_space({tmp_path: 3_600_000})
+            check_free_space({tmp_path: 3_600_000})
 
 
 def test_help_and_list_load_nothing_heavy() -> None:

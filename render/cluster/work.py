@@ -1,0 +1,122 @@
+"""What runs on a worker of the cluster: a look at what it is, and one scene at a time.
+
+A scene is drawn by a process of its own, as on one machine, in a folder of its own. Nothing but
+plain data comes and goes; the finished scene goes into the store. The process is killed when the
+scene is not wanted any more: it was cancelled, or whoever wanted it is gone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.errors import LectureError
+from render import ffmpeg, pool
+from render.backlog import Job
+from render.cluster.fingerprint import fingerprint, short
+from render.store.finished import Finished
+from render.store.store import Store
+from render.task import Failure, Result, Task
+from render.workspace import Workspace
+
+_TELL_EVERY = 1.0  # seconds
+_LONGEST_LOG = 200_000  # characters
+
+
+class Unwanted(BaseException):
+    """The scene is not wanted any more."""
+
+
+def examine(store: str, mark: str) -> dict[str, Any]:
+    """Whether this worker may be given scenes: its fingerprint, and whether it can reach the store,
+    where ``mark`` was left; ``{"trouble": …}`` where it cannot be used at all."""
+    try:
+        if not Store.open(store).sees(mark):
+            found = "another or an empty one (is it shared with this worker?)"
+            raise LectureError(
+                where=store, field="store", expected="the one of this run", found=found
+            )
+        return {"fingerprint": fingerprint()}
+    except LectureError as error:
+        return {"trouble": str(error)}
+
+
+def render(
+    said: Mapping[str, Any], files: Mapping[str, bytes], store: str, expected: str, topic: str
+) -> dict[str, Any]:
+    """Render a task, given as its fields, with weight ``files`` by name; put it into the store.
+
+    ``expected``: the fingerprint wanted, in short. ``topic``: where frames drawn so far are told.
+    Returns ``{"result": …}``, ``{"failure": …, "log": …}``, or ``{"refused": fingerprint}`` where
+    this worker has become another one.
+    """
+    from distributed import get_worker
+
+    mine = fingerprint()
+    if short(mine) != expected:
+        return {"refused": mine}
+    worker = get_worker()
+    with Workspace(Path(worker.local_directory) / "lecture") as space:
+        task = _here(said, files, space)
+        listener = _Listener(worker, worker.get_current_task(), topic)
+        pool.run([Job(task, 1)], 1, listener, lock=space.lock, tick=listener.tick)
+        outcome = listener.outcome
+        try:
+            if isinstance(outcome, Result):
+                Store.open(store).put(Finished.of(task, outcome))
+                return {"result": dataclasses.asdict(outcome)}
+        except LectureError as error:
+            outcome = Failure(str(error), mistake=True)
+        return {"failure": dataclasses.asdict(outcome), "log": _log(task)}
+
+
+def _here(said: Mapping[str, Any], files: Mapping[str, bytes], space: Workspace) -> Task:
+    """The task as it is to be done on this machine."""
+    written: dict[str, str] = {}
+    for name, data in files.items():
+        path = space.fresh_folder("weights") / Path(said[name]).name
+        path.write_bytes(data)
+        written[name] = str(path)
+    folder = space.folder / f"{said['slug']}-{secrets.token_hex(4)}"
+    own = {"folder": str(folder), "code_kept": str(space.state / "code.json")}
+    return Task(**{**said, **written, **own, "ffmpeg": ffmpeg.find(), "threads": 1})
+
+
+def _log(task: Task) -> str:
+    try:
+        return task.log.read_text(encoding="utf-8", errors="replace")[-_LONGEST_LOG:]
+    except OSError:
+        return ""
+
+
+class _Listener:
+    """Passes on what the process of one scene says."""
+
+    def __init__(self, worker: Any, key: Any, topic: str) -> None:
+        self.outcome: Result | Failure = Failure("not begun", mistake=False)
+        self._worker, self._key, self._topic = worker, key, topic
+        self._told = 0.0
+
+    def wanted(self, task: Task) -> bool:
+        return True
+
+    def started(self, task: Task) -> None:
+        """Nothing to tell yet."""
+
+    def advanced(self, task: Task, frames: int) -> None:
+        if time.monotonic() > self._told + _TELL_EVERY:
+            self._told = time.monotonic()
+            self._worker.log_event(self._topic, {"key": self._key, "frames": frames})
+
+    def ended(self, task: Task, outcome: Result | Failure) -> None:
+        self.outcome = outcome
+
+    def tick(self) -> None:
+        """Raises Unwanted where the cluster has forgotten or cancelled the scene."""
+        state = self._worker.state.tasks.get(self._key)
+        if state is None or state.state == "cancelled":
+            raise Unwanted
