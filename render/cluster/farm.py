@@ -8,6 +8,7 @@ is looked up in the store right before it begins.
 from __future__ import annotations
 
 import dataclasses
+import pickle
 import queue
 import secrets
 import time
@@ -19,7 +20,7 @@ from typing import Any, Protocol
 
 from engine.errors import LectureError, one_line
 from render.backlog import Backlog, Job
-from render.cluster import call as call_module
+from render.cluster import work
 from render.cluster.fingerprint import differences, fingerprint, short
 from render.pool import Listener
 from render.task import Failure, Task
@@ -58,14 +59,22 @@ class _Running:
     future: Any
 
 
+class _Call:
+    """Becomes the function's result where it is unpickled. So Dask handles bytes only: its
+    scheduler needs nothing of the lecture, and a worker without the lecture can say so."""
+
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self._call = function, arguments
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return self._call
+
+
 class Farm:
     """``client``: a Dask client. ``store``: where results go; ``mark``: what was left there, so
     that workers can tell that it is the same. ``say`` takes a line for the user."""
 
     def __init__(self, client: Any, store: str, mark: str, say: Callable[[str], None]) -> None:
-        import cloudpickle
-
-        cloudpickle.register_pickle_by_value(call_module)
         self._client, self._store, self._mark, self._say = client, store, mark, say
         self._mine = fingerprint()
         self._topic = f"lecture-{secrets.token_hex(8)}"
@@ -137,7 +146,7 @@ class Farm:
         self._waiting_told = not usable
 
     def _examine(self, address: str) -> None:
-        future = self._submit(address, "examine", self._store, self._mark)
+        future = self._submit(address, work.examine, self._store, self._mark)
         self._exams[future.key] = address, future
         self._watch(future)
 
@@ -177,19 +186,17 @@ class Farm:
             return
         files = {name: Path(getattr(task, name)).read_bytes() for name in _FILES}
         arguments = files, self._store, short(self._mine), self._topic
-        future = self._submit(address, "render", dataclasses.asdict(task), *arguments)
+        future = self._submit(address, work.render, dataclasses.asdict(task), *arguments)
         self._running[future.key] = _Running(job, address, future)
         self._listener.started(task)
         self._watch(future)
 
-    def _submit(self, address: str, function: str, *arguments: Any) -> Any:
-        """Call a function of :mod:`render.cluster.work` on that worker and on no other."""
+    def _submit(self, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function on that worker and on no other."""
         self._number += 1
         return self._client.submit(
-            call_module.call,
-            "render.cluster.work",
-            function,
-            *arguments,
+            pickle.loads,
+            pickle.dumps(_Call(function, arguments)),
             key=f"{self._topic}-{self._number}",
             workers=[address],
             allow_other_workers=False,

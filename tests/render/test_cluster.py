@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import io
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,17 @@ class Future:
             function(self)
 
 
+class Unpickler(pickle.Unpickler):
+    """Tells which function of :mod:`render.cluster.work` would be called."""
+
+    def __init__(self, pickled: bytes) -> None:
+        super().__init__(io.BytesIO(pickled))
+
+    def find_class(self, module: str, name: str) -> Any:
+        assert module == "render.cluster.work"
+        return lambda *arguments: (name, arguments)
+
+
 class Dask:
     """Workers by address, with a function that answers what they are asked to render."""
 
@@ -54,11 +67,12 @@ class Dask:
             self.at_look.pop(0)()
         return {"workers": {name: {"name": name, "nthreads": 1} for name in self.workers}}
 
-    def submit(self, _: Any, module: str, function: str, *arguments: Any, **options: Any) -> Any:
+    def submit(self, function: Any, pickled: bytes, **options: Any) -> Any:
         (worker,) = options["workers"]
-        assert (module, options["allow_other_workers"]) == ("render.cluster.work", False)
+        assert (function, options["allow_other_workers"]) == (pickle.loads, False)
         future = Future(options["key"])
-        if function == "examine":
+        name, arguments = Unpickler(pickled).load()
+        if name == "examine":
             future.answer = {"fingerprint": self.prints[worker]}
         else:
             self.asked.append((worker, arguments[0]["slug"]))
