@@ -35,7 +35,3 @@ class Joiner:
         finally:
             if self._thread:
                 self._thread.shutdown(wait=False, cancel_futures=True)
-
-
-def _print(line: str) -> None:
-    print(one_line(line), flush=True)

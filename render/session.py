@@ -277,3 +277,7 @@ class Session:
             if not self._many:
                 raise
             self._screen.say(combination.film_failed(error))
+
+
+def _print(line: str) -> None:
+    print(one_line(line), flush=True)

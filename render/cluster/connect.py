@@ -19,11 +19,13 @@ _PATIENCE = 30.0  # seconds for the scheduler to answer
 _MOST = 256  # workers on this machine
 
 
-def check(address: str, store: StoreChoice) -> None:
+def check(address: str, store: StoreChoice, voice: str = "none") -> None:
     """Raise LectureError for what is no address, for a store that workers elsewhere cannot reach,
-    and where packages are missing."""
+    for a voice, whose sounds are kept on this machine, and where packages are missing."""
     number = _workers_here(address)
     need("distributed", "cluster", "--cluster")
+    if voice != "none":
+        raise LectureError(where="--cluster", expected="--voice none", found=f"--voice {voice}")
     if number is None and not store.named:
         raise LectureError(
             where="--cluster",
