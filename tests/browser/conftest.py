@@ -110,7 +110,7 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
             context = chromium.new_context(**options)
             contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)
         watched.append(Watch(page, allow))
         page.goto(where.absolute().as_uri() if isinstance(where, Path) else where)
         return page

@@ -281,28 +281,29 @@ def test_what_was_chosen_is_remembered(lectures, open_page):
     assert not again.locator("#onward").is_checked()
 
 
-def test_progress_is_told_and_a_bookmark_brings_it_back(lectures, open_page):
-    page = ready(open_page(lectures["zh"].index))
-    page.evaluate("lecture.onprogress = s => (window.told = s)")
+HOST = """window.told = []; window.lectureHost = {
+start: () => ({ scene: 2, seconds: 3.5 }), at: (...place) => window.told.push(place) };"""
+
+
+def test_a_host_says_where_to_begin_and_is_told_what_plays(lectures, open_page, tmp_path):
+    """As a package does it: its script is the first in the page."""
+    folder = tmp_path / "package"
+    shutil.copytree(lectures["zh"].folder, folder)
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    hosted = text.replace("<head>", f"<head><script>{HOST}</script>", 1)
+    (folder / "index.html").write_text(hosted, encoding="utf-8")
+    page = ready(open_page(folder / "index.html"))
+    assert page.evaluate("lecture.state()") == {"scene": "03_tokenization", "time": 3.5}
+    assert page.evaluate("told") == []
     page.select_option("#speed", "2")
-    page.evaluate("lecture.go('02_decoder_inputs', 1.0)")
     page.locator("#play").click()
-    page.wait_for_function("window.told && window.told.seen > 0")
-    page.locator("#play").click()
-    told = page.evaluate("window.told")
-    assert told["scene"] == "02_decoder_inputs"
-    assert not told["completed"]
-    assert len(told["bookmark"]) < 300
-    assert told["bookmark"].isascii()
-    other = ready(open_page(lectures["zh"].index))
-    assert other.evaluate("lecture.resume", told["bookmark"])
-    state = other.evaluate("lecture.state()")
-    assert (state["scene"], state["seen"]) == (told["scene"], told["seen"])
-    assert abs(state["time"] - told["time"]) < 0.2
-    assert not other.evaluate("lecture.resume('nonsense|x|y')")
-    full = ".".join(["7"] * 19)
-    other.evaluate(f"lecture.resume('19_training_vs_inference|0|{full}')")
-    assert other.evaluate("lecture.state().completed")
+    page.wait_for_function("told.some(([scene]) => scene === 3)")
+    told = page.evaluate("told")
+    own = [seconds for scene, seconds, length in told if scene == 2 and length == 6]
+    assert own == sorted(own)
+    assert own[0] >= 3.5
+    assert own[-1] == 6
+    assert page.evaluate("localStorage.length") == 0
 
 
 def test_a_video_that_is_gone_is_named(lectures, chromium, tmp_path):

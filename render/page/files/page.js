@@ -1,21 +1,17 @@
 /* The course page: one video element that shows a scene at a time, its captions, a transcript, and
    the full text in step with it. Plain JavaScript; lecture.js has the data, as window.LECTURE.
 
-   For packages around this page (SCORM and the like) there is window.lecture:
+   A package around this page (SCORM, see render/scorm) may set window.lectureHost before this script
+   runs:
 
-     lecture.onprogress = function (state) { … }   called when a scene begins, when a sentence has
-                                                   been seen, on pause, and when the page is left
-     lecture.state()      { scene: "08_attention_scores", time: 12.3, seen: 0.42, completed: false,
-                            bookmark: "…" }: seen is the share of all sentences that were played to
-                            their end; completed when all of them were, or lecture.enough of them
-     lecture.resume(text) goes to where a bookmark was made, paused, and knows again what was seen
-     lecture.go(slug, seconds)   goes to a place in a scene
-     lecture.enough       share of sentences that counts as all, 1 unless you set it lower
-     lecture.remember     set it to false before the page has loaded, as in
-                          <script>window.lecture = { remember: false };</script>, and nothing is
-                          kept in the browser: the package remembers instead
+     lectureHost.start()                     asked once: null, or { scene, seconds } to begin at;
+                                             scene counts the page's scenes from 0
+     lectureHost.at(scene, seconds, length)  told about four times a second while a video plays,
+                                             and at its end; length is that of the video
 
-   A bookmark is short (under 300 characters for the whole lecture) and plain ASCII. */
+   With a host nothing is kept in the browser, since the host remembers. For scripts and tests there
+   is window.lecture: state() gives { scene: "08_attention_scores", time: 12.3 }, and
+   go("08_attention_scores", 12.3) goes there without playing. */
 
 (function () {
   "use strict";
@@ -23,8 +19,7 @@
   var data = window.LECTURE;
   var scenes = data.scenes;
   var words = data.words;
-  var lecture = (window.lecture = Object.assign(
-    { onprogress: null, enough: 1, remember: true }, window.lecture));
+  var host = window.lectureHost || null;
 
   var find = document.getElementById.bind(document);
   var video = find("video");
@@ -42,7 +37,6 @@
   var at = -1;            // the scene on the screen
   var beat = -1;          // its sentence
   var wanted = null;      // seconds to go to once the video can
-  var seen = scenes.map(function (scene) { return scene.beats.map(function () { return false; }); });
 
   // -- scenes ----------------------------------------------------------------------------------
 
@@ -71,7 +65,7 @@
     video.playbackRate = Number(parts.speed.value);
     if (play) { start(); }
     follow(wanted);
-    if (fresh) { report(); }
+    if (fresh) { keep(); }
   }
 
   function arrive() {
@@ -85,7 +79,8 @@
 
   function start() {
     var started = video.play();
-    if (started) { started.catch(function () { /* told by the error event, or not allowed yet */ }); }
+    // what can go wrong is told by the error event, or it is not allowed yet
+    if (started) { started.catch(function () {}); }
   }
 
   function toggle() { if (video.paused) { start(); } else { video.pause(); } }
@@ -123,7 +118,7 @@
       var track = tracks[language];
       var mode = track.mode;
       track.mode = "hidden"; // a disabled track gives no access to its cues
-      Array.prototype.slice.call(track.cues || []).forEach(function (cue) { track.removeCue(cue); });
+      Array.from(track.cues || []).forEach(function (cue) { track.removeCue(cue); });
       (scenes[at].captions[language] || []).forEach(function (cue) {
         var text = cue.text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
         track.addCue(new VTTCue(cue.start, cue.end, text));
@@ -276,63 +271,23 @@
     screen.classList.toggle("mini", away && !putAway && (small || !video.paused));
   }
 
-  // -- progress --------------------------------------------------------------------------------
+  // -- what is remembered ----------------------------------------------------------------------
 
-  function note() {
-    var said = scenes[at].beats[beat];
-    if (said && !seen[at][beat] && !video.paused && now() > said.end - 0.7) {
-      seen[at][beat] = true;
-      report();
-    }
-  }
+  var shelf = "transformer-lecture " + data.name;
 
   function state() {
-    var all = [].concat.apply([], seen);
-    var count = all.filter(Boolean).length;
-    return {
-      scene: scenes[at].slug,
-      time: Math.round(now() * 10) / 10,
-      seen: all.length ? count / all.length : 0,
-      completed: all.length > 0 && count >= Math.ceil(all.length * lecture.enough),
-      bookmark: [scenes[at].slug, Math.round(now() * 10) / 10, seen.map(asHex).join(".")].join("|")
-    };
-  }
-
-  function asHex(flags) {
-    return flags.reduce(function (sum, flag, n) { return sum + (flag ? Math.pow(2, n) : 0); }, 0)
-      .toString(16);
-  }
-
-  function resume(text) {
-    var fields = String(text || "").split("|");
-    var index = indexOf(fields[0]);
-    if (index < 0) { return false; }
-    (fields[2] || "").split(".").forEach(function (hex, scene) {
-      var bits = parseInt(hex, 16) || 0;
-      (seen[scene] || []).forEach(function (_, n) {
-        if (Math.floor(bits / Math.pow(2, n)) % 2) { seen[scene][n] = true; }
-      });
-    });
-    show(index, Math.max(0, Number(fields[1]) || 0), false);
-    return true;
+    return { scene: scenes[at].slug, time: Math.round(now() * 10) / 10 };
   }
 
   function indexOf(slug) {
     return scenes.findIndex(function (scene) { return scene.slug === slug; });
   }
 
-  function report() {
-    keep();
-    if (typeof lecture.onprogress === "function") { lecture.onprogress(state()); }
-  }
-
-  var shelf = "transformer-lecture " + data.name;
-
   function keep() {
-    if (!lecture.remember || at < 0) { return; }
+    if (host || at < 0) { return; }
     try {
       localStorage.setItem(shelf, JSON.stringify({
-        bookmark: state().bookmark, captions: parts.captions.value, speed: parts.speed.value,
+        place: state(), captions: parts.captions.value, speed: parts.speed.value,
         onward: parts.onward.checked, follow: parts.follow.checked
       }));
     } catch (error) { /* the browser keeps nothing: so be it */ }
@@ -340,8 +295,12 @@
 
   function kept() {
     try {
-      return (lecture.remember && JSON.parse(localStorage.getItem(shelf))) || {};
+      return (!host && JSON.parse(localStorage.getItem(shelf))) || {};
     } catch (error) { return {}; }
+  }
+
+  function tell(seconds) {
+    if (host) { host.at(at, seconds, scenes[at].seconds); }
   }
 
   // -- what people do --------------------------------------------------------------------------
@@ -350,14 +309,15 @@
 
   on(video, "loadedmetadata", arrive);
   on(video, "timeupdate", function () {
-    if (wanted === null) { note(); follow(video.currentTime); }
+    if (wanted !== null) { return; }
+    if (!video.paused) { tell(video.currentTime); }
+    follow(video.currentTime);
   });
   on(video, "play", function () { putAway = false; told(); placeScreen(); });
-  on(video, "pause", function () { told(); report(); });
+  on(video, "pause", function () { told(); keep(); });
   on(video, "ended", function () {
     var last = scenes[at].beats.length - 1;
-    if (last >= 0) { seen[at][last] = true; }
-    report();
+    tell(scenes[at].seconds);
     if (parts.onward.checked && scenes[at + 1]) { show(at + 1, 0, true); }
     // every scene fades out: the picture before that says more than a dark one
     else if (last >= 0) { go(Math.max(0, scenes[at].beats[last].end - 0.1)); }
@@ -401,7 +361,7 @@
       if (node.tagName === "A") { find("player").scrollIntoView(); }
     });
   });
-  on(window, "pagehide", report);
+  on(window, "pagehide", keep);
 
   function sound() {
     video.muted = !video.muted;
@@ -448,9 +408,10 @@
 
   // -- the beginning ---------------------------------------------------------------------------
 
-  lecture.state = state;
-  lecture.resume = resume;
-  lecture.go = function (slug, seconds) { show(indexOf(slug), seconds || 0, false); };
+  window.lecture = {
+    state: state,
+    go: function (slug, seconds) { show(indexOf(slug), seconds || 0, false); }
+  };
 
   video.removeAttribute("controls");
   parts.bar.hidden = false;
@@ -464,10 +425,13 @@
   if (before.onward === false) { parts.onward.checked = false; }
   parts.follow.checked = before.follow === true;
   told();
-  var scene = /^#scene-(\d+)$/.exec(location.hash);
-  var first = scene ? scenes.findIndex(function (s) { return s.number === Number(scene[1]); }) : -1;
-  if (first >= 0) { show(first, 0, false); }
-  else if (!resume(before.bookmark)) { show(0, 0, false); }
+  var begin = host && host.start();
+  var linked = /^#scene-(\d+)$/.exec(location.hash);
+  var place = before.place || {};
+  if (linked) {
+    begin = { scene: scenes.findIndex(function (s) { return s.number === Number(linked[1]); }) };
+  } else if (!begin) { begin = { scene: indexOf(place.scene), seconds: place.time }; }
+  if (scenes[begin.scene]) { show(begin.scene, begin.seconds, false); } else { show(0, 0, false); }
   chooseCaptions();
   if (video.error) { trouble(); } // it may have failed before this script was there
 })();
