@@ -19,6 +19,7 @@ from render.page import command as paging
 from render.publish import command as publishing
 from render.store.choice import DEFAULT_SIZE, choose
 from render.upload import command as uploading
+from render.voice.command import script
 
 PROGRAM = "./render.sh"
 _INTERRUPTED = 130  # exit code after Ctrl-C
@@ -27,8 +28,8 @@ WATCHED = bool(os.environ.get("LECTURE_WATCHED"))  # see render/watch/child.py
 
 _OPTIONS = {"add_completion": False, "rich_markup_mode": "rich"}
 _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws contact sheets,
-[bold]audit[/] checks every number and every picture, [bold]test[/] runs the tests,
-[bold]install[/] adds packages that only some need.
+[bold]audit[/] checks every number and every picture, [bold]script[/] prints what to read aloud,
+[bold]test[/] runs the tests, [bold]install[/] adds packages that only some need.
 
 [bold]Examples[/]
 ./render.sh --quality draft            a quick look at everything
@@ -47,6 +48,7 @@ LECTURE_FFMPEG names another ffmpeg."""
 default_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 list_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 audit_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
+script_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 sheet_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 publish_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 upload_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
@@ -258,6 +260,7 @@ def test(context: typer.Context) -> None:
 audit_app.command()(commands.audit)
 sheet_app.command()(commands.sheet)
 handout_app.command()(handout)
+script_app.command()(script)
 page_app.command(epilog=paging.EPILOG)(paging.page)
 publish_app.command(epilog=publishing.EPILOG)(publishing.publish)
 upload_app.command(epilog=uploading.EPILOG)(uploading.upload)
@@ -265,6 +268,7 @@ upload_app.command(epilog=uploading.EPILOG)(uploading.upload)
 COMMANDS = {"list": list_app, "audit": audit_app, "sheet": sheet_app, "test": test_app}
 COMMANDS |= {"publish": publish_app, "upload": upload_app}
 COMMANDS |= {"handout": handout_app, "page": page_app}
+COMMANDS |= {"script": script_app}
 
 
 def main() -> None:

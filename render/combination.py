@@ -22,7 +22,7 @@ from render.sides.covers import Covers, design
 from render.sides.keeper import Keeper, digest_of
 from render.store.finished import Finished
 from render.task import Failure, Task
-from render.voice.parts import complaints, film_sounds, kept
+from render.voice.parts import film_sounds, kept, settle
 from render.workspace import Workspace
 from scenes.registry import SceneInfo
 
@@ -49,6 +49,7 @@ class Combination:
         self.failures: dict[str, Failure] = {}  # by the scene's slug, or the film's name
         self.sides_failed: dict[str, Failure] = {}  # by the video's name
         self.made = self.taken = 0
+        self.complaints: list[str] = []  # of recordings
         self.film = ""  # what became of it
         self.keeper: Keeper = Keeper(order, self.state.now.passes)
         self.covers = Covers(order)
@@ -248,9 +249,10 @@ class Combination:
         told = f"{path}: the whole lecture, {duration(seconds)}, {len(parts)} chapters"
         return f"{told}; {self._sides_told(name)}" if name in self.sides_failed else told
 
-    def complaints(self) -> list[str]:
-        """A line for each recording that is missing or cannot be used."""
-        return complaints(self.state)
+    def settle(self) -> list[str]:
+        """At the end of a run: what is to be said of recordings."""
+        self.complaints = settle(self.state)
+        return self.complaints
 
     def _cover_film(self, space: Workspace) -> None:
         """The film's cover, if its first scene has one by now: what hinders that is told there."""
@@ -303,5 +305,5 @@ def exit_code(combinations: list[Combination]) -> int:
         for failure in (*each.failures.values(), *each.sides_failed.values())
     ]
     if not failures:
-        return 1 if any(each.complaints() for each in combinations) else 0
+        return 1 if any(each.complaints for each in combinations) else 0
     return 2 if all(failure.mistake for failure in failures) else 1

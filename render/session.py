@@ -70,7 +70,7 @@ class Session:
             for line in summary(self._combinations):
                 _print(line)
         for combination in self._combinations:
-            for line in combination.complaints():
+            for line in combination.settle():
                 print(f"render: {one_line(line)}", file=sys.stderr, flush=True)
         return exit_code(self._combinations) or (2 if self._store_failed else 0)
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from render.records import path_of, read_record
-from render.voice.timing import digests, placed
+from render.voice import spoken
+from render.voice.timing import digests, key_of, placed
+from render.workspace import STATE
+from scenes import texts
 
 if TYPE_CHECKING:
     from render.finish import Part
     from render.incremental import state
+    from render.order import Order
     from render.voice.track import Sound
     from scenes.registry import SceneInfo
 
@@ -42,14 +46,27 @@ def film_sounds(
     return found
 
 
-def complaints(now: state.State) -> list[str]:
-    """A line for each recording that is missing or cannot be used."""
+def settle(now: state.State) -> list[str]:
+    """At the end of a run: remove sounds that no video has any more. Returns a line for each
+    recording that is missing, cannot be used, or says something else."""
     order = now.order
     if not now.voice:
         return []
-    silent = {}
+    now.voice.tidy(order.out / STATE)
+    silent, said = {}, {}
     for scene in order.scenes:
-        by_key = digests(read_record(order.out, order.video_name(scene)))
+        record = read_record(order.out, order.video_name(scene))
+        by_key = digests(record)
         keys = [key for key, digest in by_key.items() if not digest]
         silent[scene.slug] = keys, len(by_key) - len(keys)
-    return now.voice.complaints(silent)
+        for beat in record.get("beats", ()):
+            if by_key.get(key_of(beat)):
+                said[f"{scene.slug}/{key_of(beat)}"] = _sentence(order, scene, beat)
+    return now.voice.complaints(silent, said)
+
+
+def _sentence(order: Order, scene: SceneInfo, beat: Mapping[str, Any]) -> str:
+    """What is to be said in a beat of a record."""
+    key = key_of(beat)
+    template = texts.entry(order.language, scene.slug, "beats", key)
+    return spoken.sentence(order.language, scene.slug, key, template, beat["facts"])

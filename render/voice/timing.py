@@ -35,11 +35,16 @@ def digests(record: Mapping[str, Any]) -> dict[str, str]:
     return {key: digest for key, (digest, *_) in said.get("beats", {}).items()}
 
 
+def key_of(beat: Mapping[str, Any]) -> str:
+    """A recorded beat's key: its name, with its variant where it has one."""
+    return f"{beat['name']}_{beat['variant']}" if beat.get("variant") else str(beat["name"])
+
+
 def sounds_of(beats: Iterable[Mapping[str, Any]], by_key: Mapping[str, str], fps: int) -> Placed:
     """First frame and digest of each sound of a scene, from the beats of its record."""
     found = []
     for beat in beats:
-        key = f"{beat['name']}_{beat['variant']}" if beat.get("variant") else beat["name"]
+        key = key_of(beat)
         if by_key.get(key):
             found.append((round(beat["start"] * fps), by_key[key]))
     return tuple(found)

@@ -11,6 +11,7 @@ from engine.errors import LectureError
 from render.incremental.stamps import read_json, sha256
 from render.voice import provider
 from render.voice.recordings import Recordings
+from render.voice.script import changed
 from render.voice.spoken import table_of
 from render.voice.store import Store, digest_of
 from render.voice.timing import digests, pause
@@ -111,15 +112,17 @@ class Voice:
                 return False
         return True
 
-    def complaints(self, silent: Mapping[str, tuple[Sequence[str], int]]) -> list[str]:
+    def complaints(
+        self, silent: Mapping[str, tuple[Sequence[str], int]], said: Mapping[str, str]
+    ) -> list[str]:
         """A line for everything that is wrong with recordings; ``silent``: the beats without
-        sound of each scene, and how many have one."""
+        sound of each scene, and how many have one; ``said``: the sentences of those by key."""
         if self.recordings is None:
             return []
         lines = list(self.recordings.complaints)
         for slug, (keys, spoken) in silent.items():
             lines += self.recordings.missing(slug, keys, spoken)
-        return lines
+        return [*lines, *changed(said, self.recordings.folder)]
 
     def tidy(self, state: Path) -> None:
         """Remove sounds that no video in the folder has any more."""

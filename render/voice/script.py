@@ -1,0 +1,154 @@
+"""The text to read aloud: beat by beat, with the name of its recording and its length."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.errors import LectureError, from_os_error
+from render.voice import provider, spoken
+from render.voice.files import ENDINGS
+
+if TYPE_CHECKING:
+    from scenes.registry import SceneInfo
+    from scenes.settings import Settings
+
+#: beside recordings: what they say
+SCRIPT = "script.json"
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is said in a beat; ``key`` is also its recording's name: 08_attention_scores/scale.
+    ``seconds``: how long the beat lasts where nobody speaks."""
+
+    key: str
+    text: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """The script of a scene."""
+
+    slug: str
+    title: str
+    lines: tuple[Line, ...]
+
+    @property
+    def seconds(self) -> float:
+        return sum(line.seconds for line in self.lines)
+
+
+def part(job: tuple[SceneInfo, Settings]) -> Part:
+    """The script of a scene: it is played without being drawn, since words follow the numbers."""
+    from scenes import playthrough, texts
+
+    info, settings = job
+    language = settings.language
+    scene = playthrough.play(info, settings, words_only=True)
+    lines = []
+    for beat in scene.timeline:
+        template = texts.entry(language, info.slug, "beats", beat.key)
+        said = spoken.sentence(language, info.slug, beat.key, template, beat.facts)
+        lines.append(Line(f"{info.slug}/{beat.key}", said, beat.busy + beat.quiet))
+    return Part(info.slug, texts.entry(language, info.slug, "title"), tuple(lines))
+
+
+def as_text(parts: Sequence[Part]) -> Iterator[str]:
+    """For people, line by line."""
+    for each in parts:
+        yield f"# {each.slug}: {each.title} ({each.seconds:.0f} s)"
+        yield ""
+        for line in each.lines:
+            yield f"{line.key} ({line.seconds:.1f} s)"
+            yield line.text
+            yield ""
+
+
+def write(target: Path, parts: Sequence[Part]) -> None:
+    """Write the script, as text or, where ``target`` ends in .json, as sentences by key. Raises
+    LectureError where that cannot be."""
+    if target.suffix == ".json":
+        _write_json(target, {line.key: line.text for each in parts for line in each.lines})
+    else:
+        _write(target, "\n".join(as_text(parts)))
+
+
+def _write_json(target: Path, by_key: Mapping[str, str]) -> None:
+    _write(target, json.dumps(by_key, ensure_ascii=False, indent=1) + "\n")
+
+
+def _write(target: Path, text: str) -> None:
+    fresh = target.with_name(f".{target.name}.new")
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(target)
+    except OSError as error:
+        raise from_os_error(error, target) from error
+
+
+def record(folder: Path, parts: Sequence[Part], voice: str, language: str) -> Iterator[str]:
+    """Have everything said into ``folder`` as if by a lecturer, a WAV file per beat; recordings
+    that are there stay. ``script.json`` in it gets their sentences. Returns what to say of it,
+    scene by scene. Raises LectureError where the voice or the folder will not do."""
+    speaker = provider.find(voice, str(Path.cwd()))
+    by_key = _known(folder)
+    for each in parts:
+        made = 0
+        for line in each.lines:
+            target = folder / f"{line.key}.wav"
+            if any(target.with_suffix(ending).exists() for ending in ENDINGS):
+                continue
+            fresh = target.with_name(f".{target.name}")
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                speaker.say(line.text, language, fresh)
+                fresh.replace(target)
+            except OSError as error:
+                raise from_os_error(error, error.filename or target) from error
+            finally:
+                fresh.unlink(missing_ok=True)
+            by_key[line.key] = line.text
+            made += 1
+        _write_json(folder / SCRIPT, by_key)
+        kept = len(each.lines) - made
+        yield f"{folder / each.slug}: {made} recorded" + (
+            f", {kept} left as they were" * bool(kept)
+        )
+
+
+def changed(said: Mapping[str, str], folder: Path) -> Iterator[str]:
+    """Recordings whose sentence is no longer the one in ``folder``/script.json, if there is such
+    a file; ``said``: the sentences now, by key. A line for each."""
+    try:
+        recorded = _known(folder)
+    except LectureError as error:
+        yield str(error)
+        return
+    for key, text in said.items():
+        old = recorded.get(key)
+        if old is not None and _plain(old) != _plain(text):
+            expected, found = f"the sentence as it is now: {text}", f"{old} (by {SCRIPT})"
+            yield str(
+                LectureError(where=folder / key, field="recording", expected=expected, found=found)
+            )
+
+
+def _known(folder: Path) -> dict[str, str]:
+    """The sentences that recordings were made of, by key. Raises LectureError for another file."""
+    path = folder / SCRIPT
+    if not path.exists():
+        return {}
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+        return {str(key): str(text) for key, text in known.items()}
+    except (OSError, ValueError, AttributeError) as error:
+        raise LectureError(where=path, expected="sentences by key", found=str(error)) from error
+
+
+def _plain(text: str) -> str:
+    return "".join(char for char in text if char.isalnum())
