@@ -117,7 +117,7 @@ class State:
             return False
         of_voice = changes_of_voice(self.voice, made.get("voice"), scene.slug)
         fps = self.order.quality.fps
-        return reasons == of_voice and self.voice.keeps_pictures(made["voice"], scene.slug, fps)
+        return reasons == of_voice and self.voice.keeps_pictures(made.get("voice"), scene.slug, fps)
 
     def film_key(self, parts: Sequence[Part]) -> str:
         """Stands for the parts of the film, byte by byte, and for their titles."""

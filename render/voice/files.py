@@ -17,6 +17,7 @@ ENDINGS = (".wav", ".m4a", ".mp3", ".flac", ".ogg")
 LONGEST = 180.0  # seconds
 _BYTES = 2
 _HEAD = 44  # bytes before the samples
+_UNKNOWN = 0x7FFFF000  # this size or more in a WAV file's head is none
 _CUT_SHORT = 0.5  # seconds that may be missing of what a file announces
 
 
@@ -45,6 +46,8 @@ def read(path: Path) -> Samples:
     except (av.FFmpegError, OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise _bad(path, "a sound file that can be read", said) from error
+    if _is_cut(path):
+        raise _bad(path, "a whole WAV file", "one that ends before it should")
     both = np.concatenate(pieces, axis=1) if pieces else np.zeros((2, 0), np.float32)
     seconds = both.shape[1] / AUDIO_RATE
     if seconds < announced - _CUT_SHORT:
@@ -84,11 +87,21 @@ def samples_of(path: Path) -> int:
     return max(0, path.stat().st_size - _HEAD) // _BYTES
 
 
+def _is_cut(path: Path) -> bool:
+    """Whether a WAV file is shorter than its head says; those written to a pipe do not know."""
+    with path.open("rb") as file:
+        head = file.read(8)
+    said = int.from_bytes(head[4:], "little")
+    return head[:4] == b"RIFF" and 8 + path.stat().st_size < said < _UNKNOWN
+
+
 def _one_channel(both: Samples) -> Samples:
     """Both channels mixed; where they cancel out, or only one of them speaks, that one."""
     mixed: Samples = both.mean(axis=0)
-    powers = np.mean(both**2, axis=1) if both.size else np.zeros(2)
-    if np.mean(mixed**2) < 0.3 * powers.max(initial=0.0):
+    if not mixed.size:
+        return mixed
+    powers = np.mean(both**2, axis=1)
+    if np.mean(mixed**2) < 0.3 * powers.max():
         mixed = both[int(powers.argmax())]
     return mixed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from render.records import path_of, read_record
@@ -59,7 +60,7 @@ def settle(now: state.State) -> list[str]:
         by_key = digests(record)
         keys = [key for key, digest in by_key.items() if not digest]
         silent[scene.slug] = keys, len(by_key) - len(keys)
-        for beat in record.get("beats", ()):
+        for beat in record.get("beats", ()) if now.voice.has_script else ():
             if by_key.get(key_of(beat)):
                 said[f"{scene.slug}/{key_of(beat)}"] = _sentence(order, scene, beat)
     return now.voice.complaints(silent, said)
@@ -69,4 +70,15 @@ def _sentence(order: Order, scene: SceneInfo, beat: Mapping[str, Any]) -> str:
     """What is to be said in a beat of a record."""
     key = key_of(beat)
     template = texts.entry(order.language, scene.slug, "beats", key)
-    return spoken.sentence(order.language, scene.slug, key, template, beat["facts"])
+    facts = {name: _Shown(fact) for name, fact in beat["facts"].items()}
+    return spoken.sentence(order.language, scene.slug, key, template, facts)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A fact as it was shown; whether it was a word or a number is not remembered."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text

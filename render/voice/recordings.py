@@ -95,7 +95,9 @@ class Recordings:
             if entry.name.startswith(".") or (entry.is_file() and _is_note(entry)):
                 continue
             if not entry.is_dir() or entry.name not in sentences:
-                self._complain(entry, f"a scene's folder{_near(entry.name, sentences)}", "another")
+                self._complain(
+                    entry, f"a scene's folder{_near(entry.name, sentences)}", repr(entry.name)
+                )
                 continue
             for file in sorted(entry.iterdir(), key=_rank):
                 if not file.name.startswith("."):
@@ -105,7 +107,7 @@ class Recordings:
         beat = slug, file.stem
         if file.stem not in keys:
             if not _is_note(file):
-                self._complain(file, f"a beat's name{_near(file.stem, keys)}", "another")
+                self._complain(file, f"a beat's name{_near(file.stem, keys)}", repr(file.stem))
         elif file.suffix.lower() not in ENDINGS:
             if not _is_note(file):
                 self._complain(file, _WANTED, file.suffix or "no ending")

@@ -31,7 +31,7 @@ def write_track(target: Path, sounds: Sequence[Sound], frames: int, samples_per_
     try:
         with wave.open(str(target), "wb") as track:
             track.setparams((1, 2, AUDIO_RATE, 0, "NONE", ""))
-            for sound, end in zip(ordered, ends, strict=True):
+            for sound, end in zip(ordered, ends, strict=False):
                 _silence(track, sound.frame * samples_per_frame - track.tell())
                 _copy(track, sound.path, end * samples_per_frame - track.tell())
             _silence(track, frames * samples_per_frame - track.tell())

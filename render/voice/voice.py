@@ -11,7 +11,7 @@ from engine.errors import LectureError
 from render.incremental.stamps import read_json, sha256
 from render.voice import provider
 from render.voice.recordings import Recordings
-from render.voice.script import changed
+from render.voice.script import SCRIPT, changed
 from render.voice.spoken import table_of
 from render.voice.store import Store, digest_of
 from render.voice.timing import digests, pause
@@ -70,6 +70,11 @@ class Voice:
             code = [sha256(path) for path in sorted(Path(__file__).parent.glob("*.py"))]
             identity = provider.identity(choice.name, str(choice.folder))
             self.who = f"{choice.name} {digest_of(identity, sha256(table_of(language)), *code)}"
+
+    @property
+    def has_script(self) -> bool:
+        """Whether it is known what the recordings say."""
+        return bool(self.recordings and (self.recordings.folder / SCRIPT).exists())
 
     def make_ready(self, slugs: Sequence[str], processes: int) -> None:
         """Prepare recordings that are new, before anything is rendered."""

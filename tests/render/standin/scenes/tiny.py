@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,12 +27,17 @@ class Beat:
     text: str
     facts: dict[str, str]
     variant: str = ""
+    key: str = "only"
+    busy: float = 0.0
+    quiet: float = 0.0
 
 
 class Tiny(manim.Scene):
     #: what it reads
     values: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    speech: Callable[[str, str, dict[str, str]], float] | None = None
+    busy = 0.0
 
     def __init__(self, settings: Settings, **options: Any) -> None:
         self.settings = settings
@@ -56,8 +62,21 @@ class Tiny(manim.Scene):
 
     @property
     def timeline(self) -> list[Beat]:
-        language = self.settings.language
-        return [Beat("only", 1, 2, 0.0, self.time, f"文 {language}", {"language": language})]
+        said = f"文 {self.settings.language}"
+        return [Beat("only", 1, 2, 0.0, self.time, said, self.facts, busy=self.busy)]
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return {"language": self.settings.language}
+
+    def speak(self) -> None:
+        """Wait for the beat's speech, if it is longer than what was played."""
+        self.busy = self.time
+        if self.speech:
+            template = texts.load(self.settings.language)["01_square"]["beats"]["only"]
+            rest = self.speech("only", template, self.facts) - self.busy
+            if rest > 0:
+                self.wait(rest)
 
 
 class Square(Tiny):
@@ -67,6 +86,7 @@ class Square(Tiny):
     def construct(self) -> None:
         self.play(manim.Create(manim.Square()), run_time=0.7)
         self.wait(0.5)
+        self.speak()
 
 
 class Circle(Tiny):
@@ -74,6 +94,7 @@ class Circle(Tiny):
 
     def construct(self) -> None:
         self.play(manim.FadeIn(manim.Circle()), run_time=1)
+        self.speak()
 
 
 class Broken(Tiny):

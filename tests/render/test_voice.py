@@ -1,0 +1,300 @@
+"""The front door with a voice: in step with the pictures, and only what changed is made anew."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from engine.errors import LectureError
+from render.incremental.stamps import stamp
+from render.voice import script
+from render.voice.loudness import TARGET
+from render.voice.timing import digests, sounds_of
+from render.voice.voice import choose
+
+from .conftest import FrontDoor
+from .speech import RATE, lag, measure, read, speech, write
+
+ROOT = Path(__file__).resolve().parents[2]
+QUIET = ("--quality", "draft", "--out", "o")
+FRAME = RATE // 15
+SCENES = ("01_square", "02_circle")
+
+
+class Studio:
+    """A folder of recordings, and runs with it."""
+
+    def __init__(self, folder: Path, door: FrontDoor) -> None:
+        self.folder, self.out, self._door = folder / "takes", folder / "o", door
+
+    def record(self, slug: str, seconds: float, seed: int, *, lead: float = 0.1) -> Path:
+        silence = np.zeros(int(lead * RATE))
+        return write(
+            self.folder / slug / "only.wav", np.concatenate([silence, speech(seconds, seed)])
+        )
+
+    def run(self, *arguments: str, code: int = 0) -> tuple[list[str], list[str]]:
+        """What a run says, and what it complains of, line by line."""
+        voice = ("--voice", f"recordings:{self.folder}") if "--voice" not in arguments else ()
+        done = self._door(*QUIET, *voice, *arguments)
+        assert done.returncode == code, done
+        return done.stdout.splitlines(), done.stderr.splitlines()
+
+    def record_of(self, name: str) -> dict:
+        return json.loads((self.out / ".render" / f"{name}.json").read_text())
+
+    def pictures(self, name: str) -> list[bytes]:
+        with av.open(str(self.out / f"{name}.mp4")) as container:
+            return [bytes(p) for p in container.demux(video=0) if p.pts is not None]
+
+
+@pytest.fixture
+def studio(tmp_path: Path, front_door: FrontDoor) -> Studio:
+    made = Studio(tmp_path, front_door)
+    made.record("01_square", 3.3, 1)
+    made.record("02_circle", 0.5, 2)
+    return made
+
+
+def test_scenes_and_film_are_in_step_with_their_recordings(studio: Studio, binary: str) -> None:
+    studio.run()
+    starts = {}
+    film = read(studio.out / "lecture.mp4")
+    offset = 0
+    for slug in SCENES:
+        record = studio.record_of(f"{slug}_zh")
+        heard = read(studio.out / f"{slug}_zh.mp4")
+        said = read(studio.folder / slug / "only.wav")
+        for track, start in ((heard, 0), (film, offset * FRAME)):
+            late, like = lag(track, said, start)
+            assert abs(late) < FRAME // 4
+            assert like > 0.95
+        starts[slug] = record["beats"][0]["start"]
+        assert record["frames"] * FRAME >= len(said)
+        offset += record["frames"]
+    # 3.3 s and 0.1 s before them, 0.35 s behind; and where the animation is longer, it decides
+    assert studio.record_of("01_square_zh")["frames"] == int((3.4 + 0.35) * 15)
+    assert studio.record_of("02_circle_zh")["frames"] == 15
+    for name in ("01_square_zh", "02_circle_zh", "lecture"):
+        loud, peak = measure(binary, studio.out / f"{name}.mp4")
+        assert loud == pytest.approx(TARGET, abs=1)
+        assert peak < -1.5
+    with av.open(str(studio.out / "lecture.mp4")) as container:
+        assert container.streams.audio[0].duration == offset * FRAME
+
+
+def test_only_what_another_recording_changes_is_made(studio: Studio) -> None:
+    studio.run()
+    said, _ = studio.run()
+    assert [line.rsplit(": ", 1)[1] for line in said] == ["up to date"] * 3
+    before = {slug: studio.pictures(f"{slug}_zh") for slug in SCENES}
+    square = stamp(studio.out / "01_square_zh.mp4")
+
+    studio.record("02_circle", 0.4, 3)  # still shorter than the animation
+    explained, _ = studio.run("--explain")
+    assert explained[:3] == [
+        "01_square_zh.mp4: up to date",
+        "02_circle_zh.mp4: to be rendered",
+        "    recording 02_circle/only: another one",
+    ]
+    said, _ = studio.run()
+    assert f"{studio.out}/02_circle_zh.mp4: its pictures, with another sound" in said
+    assert any("lecture.mp4: the whole lecture" in line for line in said)
+    assert stamp(studio.out / "01_square_zh.mp4") == square
+    assert studio.pictures("02_circle_zh") == before["02_circle"]
+    film, frames = read(studio.out / "lecture.mp4"), studio.record_of("01_square_zh")["frames"]
+    takes = read(studio.folder / "02_circle" / "only.wav")
+    for heard, start in ((film, frames * FRAME), (read(studio.out / "02_circle_zh.mp4"), 0)):
+        late, like = lag(heard, takes, start)
+        assert abs(late) < FRAME // 4
+        assert like > 0.95
+
+    studio.record("02_circle", 2.0, 3)
+    said, _ = studio.run()
+    assert any("02_circle_zh.mp4: 2.4 s of film in" in line for line in said)
+    assert stamp(studio.out / "01_square_zh.mp4") == square
+
+    (studio.folder / "02_circle" / "only.wav").unlink()
+    said, complaints = studio.run(code=1)
+    assert any("02_circle_zh.mp4: 1.0 s of film in" in line for line in said)
+    assert complaints == [
+        f"render: {studio.folder}/02_circle/only: recording: expected a file that ends in "
+        ".wav, .m4a, .mp3, .flac or .ogg, found none"
+    ]
+    _, again = studio.run(code=1)  # told each time, though nothing is to be done
+    assert again == complaints
+    assert not read(studio.out / "02_circle_zh.mp4").any()
+
+
+def test_what_is_wrong_with_a_folder_is_told_line_by_line(studio: Studio, tmp_path: Path) -> None:
+    shutil.rmtree(studio.folder / "02_circle")
+    square = studio.folder / "01_square"
+    (square / "only.wav").write_bytes(b"RIFF")
+    write(square / "onyl.wav", speech(1))
+    write(studio.folder / "01_sqare" / "only.wav", speech(1))
+    (square / "notes.txt").write_text("louder")
+    (square / ".DS_Store").write_text("")
+    said, complaints = studio.run(code=1)
+    parts = [line.removeprefix(f"render: {studio.folder}/") for line in complaints]
+    told = "recording: expected"
+    assert parts[0] == f"01_sqare: {told} a scene's folder such as 01_square or 05_noise, found '01_sqare'"
+    assert parts[1] == f"01_square/onyl.wav: {told} a beat's name such as only, found 'onyl'"
+    assert parts[2].startswith(f"01_square/only.wav: {told} a sound file that can be read, found ")
+    assert parts[3] == f"02_circle: {told} a folder with a recording per beat, found none"
+    assert len(parts) == 4
+    assert any("lecture.mp4: the whole lecture" in line for line in said)  # the rest is not lost
+    assert "voice" in studio.record_of("01_square_zh")["made"]
+
+
+def test_of_two_recordings_one_is_used_and_the_other_named(studio: Studio, binary: str) -> None:
+    take = studio.folder / "01_square" / "only.wav"
+    for ending in ("flac", "aiff"):
+        command = [binary, "-v", "error", "-i", str(take), str(take.with_suffix(f".{ending}"))]
+        subprocess.run(command, check=True)
+    _, complaints = studio.run("1", code=1)
+    assert [line.split("recording: ")[1] for line in complaints] == [
+        "expected one recording for a beat, and only.wav is used, found a second one",
+        "expected a file that ends in .wav, .m4a, .mp3, .flac or .ogg, found .aiff",
+    ]
+
+
+def test_without_a_voice_nothing_of_it_is_remembered(studio: Studio) -> None:
+    studio.run("1", "--voice", "none")
+    made = studio.record_of("01_square_zh")["made"]
+    assert "voice" not in made
+    assert not [name for name in made["code"] if "voice" in name]
+    assert not read(studio.out / "01_square_zh.mp4").any()
+    explained, _ = studio.run("1", "--explain")
+    assert explained[1] == "    voice: none so far"
+    studio.run("1")
+    explained, _ = studio.run("1", "--voice", "none", "--explain")
+    assert explained[1] == "    voice: one so far"
+
+
+OWN = """
+import wave
+class Beeper:
+    def say(self, text, language, target):
+        with wave.open(str(target), "wb") as file:
+            file.setparams((1, 2, 8000, 0, "NONE", ""))
+            tone = b"".join(
+                (12000 * (1 if n // 8 % 2 else -1)).to_bytes(2, "little", signed=True)
+                for n in range(400 * len(text))
+            )
+            file.writeframes(tone)
+class Mute:
+    def say(self, text, language, target):
+        with wave.open(str(target), "wb") as file:
+            file.setparams((1, 2, 8000, 0, "NONE", ""))
+            file.writeframes(bytes(9000))
+"""
+
+
+def test_a_voice_of_ones_own(studio: Studio, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    options = ("1", "--voice", "mine:Beeper")
+    studio.run(*options)
+    heard = np.abs(read(studio.out / "01_square_zh.mp4"))
+    # "文 zh，in zh。" as it is spoken: 50 ms a letter
+    letters = len("文 zh, in zh。")
+    assert abs(int(np.flatnonzero(heard > 0.05)[-1]) / RATE - 0.05 * letters) < 0.1
+    said, _ = studio.run(*options)
+    assert said[0].endswith("up to date")
+    (tmp_path / "mine.py").write_text(OWN.replace("400", "500"))
+    explained, _ = studio.run(*options, "--explain")
+    assert explained[1] == "    voice: another one"
+    said, _ = studio.run("1", "--voice", "mine:Mute", code=2)
+    assert "expected speech, louder than -50 dB, found silence" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("voice", "told"),
+    [
+        (
+            "recordings:/no/such",
+            "/no/such: --voice: expected a folder of recordings, found nothing",
+        ),
+        ("recordings:", "expected recordings:DIR"),
+        ("loud", "expected none, draft, recordings:DIR, or module:Class"),
+        ("no_such:Voice", "--voice no_such:Voice: expected a voice (docs/voice.md)"),
+        ("json:", "expected none, draft, recordings:DIR, or module:Class"),
+    ],
+)
+def test_a_voice_that_there_is_not(voice: str, told: str, front_door: FrontDoor) -> None:
+    done = front_door("1", *QUIET, "--voice", voice)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_class_that_is_no_voice_is_told(studio: Studio) -> None:
+    said, _ = studio.run("1", "--voice", "fractions:Fraction", code=2)
+    assert "01_square: no video: --voice fractions:Fraction: expected a voice" in said[0]
+
+
+def test_folders_tell_voices_apart() -> None:
+    chosen = choose("recordings:takes")
+    assert chosen is not None
+    assert chosen.label == "voiced"
+    draft = choose("draft")
+    assert draft is not None
+    assert draft.label == "voice_draft"
+    assert choose("none") is None
+
+
+def test_recordings_that_say_something_else_now_are_told(tmp_path: Path) -> None:
+    key = "08_attention_scores/takeaway"
+    (tmp_path / script.SCRIPT).write_text(json.dumps({key: "「我」最关注「爱」：零点五。"}))
+    assert list(script.changed({key: "我最关注爱，零点五"}, tmp_path)) == []
+    (line,) = script.changed({key: "「我」最关注「水」：零点六。"}, tmp_path)
+    assert line.startswith(
+        f"{tmp_path}/{key}: recording: expected the sentence as it is now: 「我」"
+    )
+    assert "found 「我」最关注「爱」：零点五。" in line
+    (tmp_path / script.SCRIPT).write_text("[3")
+    (line,) = script.changed({key: ""}, tmp_path)
+    assert line.startswith(f"{tmp_path}/script.json: expected sentences by key")
+
+
+def test_sounds_of_a_record() -> None:
+    record = {
+        "made": {"voice": {"beats": {"a": ["d1", 0, 0, 0], "b_x": ["d2", 0, 0, 0], "c": [""]}}},
+        "beats": [
+            {"name": "a", "variant": "", "start": 0.0},
+            {"name": "c", "variant": "", "start": 0.6},
+            {"name": "b", "variant": "x", "start": 1.2},
+        ],
+    }
+    assert sounds_of(record["beats"], digests(record), 15) == ((0, "d1"), (18, "d2"))
+    assert digests({}) == {}
+
+
+def test_a_folder_made_with_the_draft_voice_makes_a_voiced_lecture(tmp_path: Path) -> None:
+    pytest.importorskip("espeakng_loader")
+    parts = [
+        script.Part(
+            "01_square", "t", (script.Line("01_square/only", "一个正方形，边长为四。", 1),)
+        ),
+        script.Part("02_circle", "t", (script.Line("02_circle/only", "A circle, and 我.", 1),)),
+    ]
+    own = write(tmp_path / "02_circle" / "only.mp3", speech(1))
+    told = list(script.record(tmp_path, parts, "draft", "zh"))
+    assert told == [
+        f"{tmp_path}/01_square: 1 recorded",
+        f"{tmp_path}/02_circle: 0 recorded, 1 left as they were",
+    ]
+    heard = read(tmp_path / "01_square" / "only.wav")
+    assert 1 < len(heard) / 22050 < 5
+    assert np.abs(heard).max() > 0.05
+    assert list((tmp_path / "02_circle").iterdir()) == [own]
+    assert json.loads((tmp_path / "script.json").read_text()) == {
+        "01_square/only": "一个正方形，边长为四。"
+    }
+    with pytest.raises(LectureError, match="expected a voice"):
+        list(script.record(tmp_path, parts, "nothing:Here", "zh"))
