@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import av
@@ -13,8 +15,10 @@ import pytest
 
 from engine.errors import LectureError
 from render.incremental.stamps import stamp
-from render.voice import script
+from render.voice import files, script
 from render.voice.loudness import TARGET
+from render.voice.recordings import Recordings
+from render.voice.store import BREATH, Store
 from render.voice.timing import digests, sounds_of
 from render.voice.voice import choose
 
@@ -89,6 +93,7 @@ def test_scenes_and_film_are_in_step_with_their_recordings(studio: Studio, binar
         assert container.streams.audio[0].duration == offset * FRAME
 
 
+@pytest.mark.slow
 def test_only_what_another_recording_changes_is_made(studio: Studio) -> None:
     studio.run()
     said, _ = studio.run()
@@ -143,7 +148,10 @@ def test_what_is_wrong_with_a_folder_is_told_line_by_line(studio: Studio, tmp_pa
     said, complaints = studio.run(code=1)
     parts = [line.removeprefix(f"render: {studio.folder}/") for line in complaints]
     told = "recording: expected"
-    assert parts[0] == f"01_sqare: {told} a scene's folder such as 01_square or 05_noise, found '01_sqare'"
+    assert (
+        parts[0]
+        == f"01_sqare: {told} a scene's folder such as 01_square or 05_noise, found '01_sqare'"
+    )
     assert parts[1] == f"01_square/onyl.wav: {told} a beat's name such as only, found 'onyl'"
     assert parts[2].startswith(f"01_square/only.wav: {told} a sound file that can be read, found ")
     assert parts[3] == f"02_circle: {told} a folder with a recording per beat, found none"
@@ -152,18 +160,46 @@ def test_what_is_wrong_with_a_folder_is_told_line_by_line(studio: Studio, tmp_pa
     assert "voice" in studio.record_of("01_square_zh")["made"]
 
 
-def test_of_two_recordings_one_is_used_and_the_other_named(studio: Studio, binary: str) -> None:
-    take = studio.folder / "01_square" / "only.wav"
-    for ending in ("flac", "aiff"):
-        command = [binary, "-v", "error", "-i", str(take), str(take.with_suffix(f".{ending}"))]
-        subprocess.run(command, check=True)
-    _, complaints = studio.run("1", code=1)
-    assert [line.split("recording: ")[1] for line in complaints] == [
-        "expected one recording for a beat, and only.wav is used, found a second one",
+def test_of_two_recordings_one_is_used_and_the_other_named(tmp_path: Path) -> None:
+    for ending in ("flac", "WAV", "aiff"):
+        write(tmp_path / "takes" / "s" / f"only.{ending}", speech(1))
+    store = Store(tmp_path / "voice")
+    found = Recordings(tmp_path / "takes", {"s": ["only"]}, store, tmp_path / "index.json")
+    assert [line.split("recording: ")[1] for line in found.complaints] == [
+        "expected one recording for a beat, and only.WAV is used, found a second one",
         "expected a file that ends in .wav, .m4a, .mp3, .flac or .ogg, found .aiff",
     ]
+    found.make_ready(["s"], 1)
+    assert store.seconds(found.digest("s", "only")) == pytest.approx(1 + BREATH, abs=0.01)
 
 
+def test_a_recording_known_to_be_bad_is_not_read_again(tmp_path: Path) -> None:
+    take = write(tmp_path / "takes" / "s" / "only.wav", 0 * speech(1))
+    store, index = Store(tmp_path / "voice"), tmp_path / "index.json"
+    for _ in range(2):
+        found = Recordings(tmp_path / "takes", {"s": ["only"]}, store, index)
+        found.make_ready(["s"], 1)
+        assert found.digest("s", "only") == ""
+        assert [line.partition(": ")[0] for line in found.complaints] == [str(take)]
+        assert found.missing("s", ["only"], 0) == []  # it is not missing: it was told already
+    write(take, speech(1))
+    found = Recordings(tmp_path / "takes", {"s": ["only"]}, store, index)
+    found.make_ready(["s"], 1)
+    assert found.complaints == []
+    assert store.has(found.digest("s", "only"))
+
+
+def test_sounds_that_no_video_has_go_after_a_day(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for name in ("used", "new", "old"):
+        write(store.path(name), speech(0.1))
+    for name in ("used", "old"):
+        os.utime(store.path(name), (0, 0))
+    store.tidy({"used"})
+    assert {path.stem for path in tmp_path.iterdir()} == {"used", "new"}
+
+
+@pytest.mark.slow
 def test_without_a_voice_nothing_of_it_is_remembered(studio: Studio) -> None:
     studio.run("1", "--voice", "none")
     made = studio.record_of("01_square_zh")["made"]
@@ -196,6 +232,7 @@ class Mute:
 """
 
 
+@pytest.mark.slow
 def test_a_voice_of_ones_own(studio: Studio, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(OWN)
     options = ("1", "--voice", "mine:Beeper")
@@ -298,3 +335,50 @@ def test_a_folder_made_with_the_draft_voice_makes_a_voiced_lecture(tmp_path: Pat
     }
     with pytest.raises(LectureError, match="expected a voice"):
         list(script.record(tmp_path, parts, "nothing:Here", "zh"))
+
+
+@pytest.mark.slow
+def test_a_real_scene_with_recordings_of_all_sorts(tmp_path: Path, binary: str) -> None:
+    """Recordings made with the draft voice as if they were a lecturer's own: one missing, one
+    silent, one broken, one of 44.1 kHz and one channel. The rest is in step within a frame."""
+    pytest.importorskip("espeakng_loader")
+    takes, out = tmp_path / "takes", tmp_path / "o"
+
+    def front_door(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "render", *map(str, arguments)]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+    assert front_door("script", "2", "--record-draft", takes).returncode == 0
+    scene = takes / "02_decoder_inputs"
+    (scene / "training.wav").unlink()
+    write(scene / "forcing.wav", np.zeros(2 * RATE))
+    (scene / "grow.wav").write_bytes(b"no sound" * 99)
+    other = ["-ar", "44100", "-ac", "1", str(scene / "compare.flac")]
+    subprocess.run([binary, "-v", "error", "-i", str(scene / "compare.wav"), *other], check=True)
+    (scene / "compare.wav").unlink()
+
+    voice = f"recordings:{takes}"
+    done = front_door("2", "--voice", voice, "--quality", "draft", "--out", out)
+    assert done.returncode == 1
+    named = [line.split(": ")[1] for line in done.stderr.splitlines()]
+    assert named == [f"{scene}/forcing.wav", f"{scene}/grow.wav", f"{scene}/training"]
+
+    video = out / "02_decoder_inputs_zh.mp4"
+    record = json.loads((out / ".render" / f"{video.stem}.json").read_text())
+    heard, silent = read(video), []
+    for beat in record["beats"]:
+        start, end = round(beat["start"] * RATE), round(beat["end"] * RATE)
+        path = next(scene.glob(f"{beat['name']}.*"), None)
+        if path is None or path.stem in ("forcing", "grow"):
+            silent.append(beat["name"])
+            assert np.abs(heard[start + 1024 : end]).max() < 0.001
+            continue
+        said = files.read(path)
+        late, like = lag(heard, said, start)
+        assert abs(late) <= FRAME, beat["name"]
+        assert like > 0.95, beat["name"]
+        assert end - start >= len(said), beat["name"]
+    assert silent == ["training", "forcing", "grow"]
+    loud, peak = measure(binary, video)
+    assert loud == pytest.approx(TARGET, abs=0.5)
+    assert peak < -1.5
