@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
 
 from engine.errors import LectureError
 from render.extras import need
-from render.upload.canvas_answers import COURSE, EXTRA, Answers, new_session, same_host
+from render.upload.canvas_answers import COURSE, EXTRA, Answers, new_session
+from render.upload.canvas_send import Storage
 from render.upload.credentials import address, credentials
 from render.upload.kept import Kept
 from render.upload.patience import Passing, Patience
@@ -51,6 +50,9 @@ class Canvas:
         self._session = new_session()
         self._requester = Requester(self.url, self.token)
         self._requester._session = self._session  # one with time-outs
+        self._storage = Storage(
+            self._requester, self._session, self._answers, self.url, self.course, self.say
+        )
 
     @property
     def account(self) -> str:
@@ -87,7 +89,9 @@ class Canvas:
             )
             name = file.display_name if file else video.path.name
             self.say(f"{video.path.name}: {'replacing' if file else 'sending'} {_mb(video.size)}")
-            answer = self._answers.ask(video.path.name, lambda: self._send(video, name, where))
+            answer = self._answers.ask(
+                video.path.name, lambda: self._storage.send(video, name, where)
+            )
             file = self._answers.ask(video.path.name, lambda: self._course.get_file(answer["id"]))
         kept.put(self.account, video.stem, {"file": file.id, "sha256": video.sha256})
         return file
@@ -108,60 +112,6 @@ class Canvas:
         found = self._answers.ask("files", look, missing=True)
         return found[0] if found else None
 
-    def _send(self, video: Video, name: str, where: dict[str, Any]) -> dict[str, Any]:
-        """The three steps of an upload; the file appears only after the last, so one that is cut
-        short leaves nothing behind."""
-        told = self._requester.request(
-            "POST",
-            f"courses/{self.course}/files",
-            name=name,
-            size=video.size,
-            content_type="video/mp4",
-            on_duplicate="overwrite",
-            **where,
-        ).json()
-        answer = self._send_bytes(video.path, told)
-        if answer.status_code in (301, 302, 303, 307, 308) or (
-            answer.status_code == 201 and "Location" in answer.headers
-        ):
-            target = urljoin(answer.url, answer.headers["Location"])
-            headers = self._authorization if same_host(target, self.url) else {}
-            answer = self._session.get(target, headers=headers, allow_redirects=False)
-        self._answers.heed(answer, video.path.name)
-        found = answer.json()
-        if not isinstance(found, dict) or "id" not in found:
-            raise Passing("Canvas did not confirm the file")
-        return found
-
-    def _send_bytes(self, path: Path, announced: dict[str, Any]) -> Any:
-        from requests_toolbelt import MultipartEncoder, MultipartEncoderMonitor
-
-        told = 0
-
-        def tell(body: Any) -> None:
-            nonlocal told
-            quarter = body.bytes_read * 4 // body.len
-            if quarter != told:
-                told = quarter
-                self.say(f"{path.name}: {quarter * 25} %")
-
-        with path.open("rb") as file:
-            fields: dict[str, Any] = {
-                key: str(value) for key, value in announced["upload_params"].items()
-            }
-            fields["file"] = (path.name, file, "video/mp4")
-            # reads the file bit by bit; "file" must come last
-            body = MultipartEncoderMonitor(MultipartEncoder(fields), tell)
-            answer = self._session.post(
-                announced["upload_url"],
-                data=body,
-                headers={"Content-Type": body.content_type},
-                allow_redirects=False,
-            )
-        if answer.status_code >= 400:
-            self._answers.heed(answer, path.name)
-        return answer
-
     def _captions(self, video: Video, file: Any) -> None:
         """Put all tracks; Canvas takes away those that are not among them."""
         media = self._media(video, file)
@@ -174,7 +124,7 @@ class Canvas:
             answer = self._session.put(
                 f"{self.url}/api/v1/media_objects/{media}/media_tracks",
                 json=tracks,
-                headers=self._authorization,
+                headers=self._answers.authorization,
             )
             self._answers.heed(answer, "captions")
 
@@ -195,10 +145,6 @@ class Canvas:
             _MEDIA_TRIES, self.patience.first, self.patience.longest, self.say, self.patience.sleep
         )
         return str(self._answers.ask(f"{video.path.name}: captions", look, patience=patience))
-
-    @property
-    def _authorization(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token}"}
 
 
 def connect(course: str | None, patience: Patience, say: Callable[[str], None]) -> Canvas:

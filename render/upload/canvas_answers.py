@@ -28,6 +28,11 @@ class Answers:
     course: str
     patience: Patience
 
+    @property
+    def authorization(self) -> dict[str, str]:
+        """The header that lets us in."""
+        return {"Authorization": f"Bearer {self.token}"}
+
     def ask(
         self,
         what: str,

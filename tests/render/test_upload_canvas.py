@@ -82,6 +82,15 @@ def test_file_and_captions_arrive_whole(send: Sender, server: CanvasStandIn, vid
     assert made.WORDS["en"] in tracks[1]["content"]
 
 
+@pytest.mark.parametrize("how", ["303", "201 and a way", "201 at once"])
+def test_every_way_in_which_canvas_confirms(
+    how: str, send: Sender, server: CanvasStandIn, video: Path
+) -> None:
+    server.confirms = how
+    send()
+    assert [file["content"] for file in server.files.values()] == [video.read_bytes()]
+
+
 def test_again_sends_no_second_file_and_no_bytes(send: Sender, server: CanvasStandIn) -> None:
     send()
     (before,) = server.files
