@@ -29,7 +29,9 @@ WATCHED = bool(os.environ.get("LECTURE_WATCHED"))  # see render/watch/child.py
 _OPTIONS = {"add_completion": False, "rich_markup_mode": "rich"}
 _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws contact sheets,
 [bold]audit[/] checks every number and every picture, [bold]script[/] prints what to read aloud,
-[bold]test[/] runs the tests, [bold]install[/] adds packages that only some need.
+[bold]test[/] runs the tests, [bold]install[/] adds packages that only some need,
+[bold]page[/] makes a folder for a memory stick or a web server, [bold]handout[/] the text to print,
+[bold]publish[/] and [bold]upload[/] are for platforms.
 
 [bold]Examples[/]
 ./render.sh --quality draft            a quick look at everything
