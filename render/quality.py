@@ -10,8 +10,8 @@ KEYFRAME_SECONDS = 2  # longest distance of two keyframes
 
 @dataclass(frozen=True)
 class Quality:
-    """Size in pixels, frames a second, and how x264 encodes: preset, CRF (lower is better), and
-    how many B-frames may stand in a row. 4k takes a preset that looks ahead less, for memory.
+    """Size in pixels, frames a second, and how x264 encodes: its preset and its one
+    quantizer for all that moves (lower is better).
     """
 
     name: str
@@ -19,8 +19,7 @@ class Quality:
     height: int
     fps: int
     preset: str
-    crf: int
-    b_frames: int
+    quantizer: int
 
     @property
     def frame_bytes(self) -> int:
@@ -40,9 +39,9 @@ class Quality:
 QUALITIES: dict[str, Quality] = {
     quality.name: quality
     for quality in (
-        Quality("draft", 854, 480, 15, "veryfast", 20, 2),
-        Quality("standard", 1920, 1080, 30, "veryfast", 18, 2),
-        Quality("high", 1920, 1080, 60, "veryfast", 18, 2),
-        Quality("4k", 3840, 2160, 60, "superfast", 20, 0),
+        Quality("draft", 854, 480, 15, "ultrafast", 22),
+        Quality("standard", 1920, 1080, 30, "ultrafast", 22),
+        Quality("high", 1920, 1080, 60, "ultrafast", 22),
+        Quality("4k", 3840, 2160, 60, "ultrafast", 22),
     )
 }

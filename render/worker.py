@@ -63,7 +63,7 @@ def run(task: Task, report: Any) -> Result:
     silent = Path(task.folder) / "pictures.mp4"
     renderer, helper = choose(task.renderer)
     speaker = _speaker(task)
-    encoder = FrameEncoder(task.ffmpeg, silent, task.quality, task.threads, helper)
+    encoder = FrameEncoder(silent, task.quality, helper)
     try:
         scene = draw(task, renderer, encoder, report, speaker)
     except BaseException:
@@ -88,7 +88,7 @@ def run(task: Task, report: Any) -> Result:
     check_video(task.video, expected, shown_as=task.slug)
     _check_clock(task, scene, encoder.frames)
     _write_numbers(task, scene)
-    return Result(encoder.frames, time.monotonic() - began, _peak_memory(encoder), _beats(scene))
+    return Result(encoder.frames, time.monotonic() - began, _peak_memory(), _beats(scene))
 
 
 def _burned(task: Task, scene: Any, pictures: Path, frames: int) -> tuple[Path, dict[str, str]]:
@@ -211,12 +211,11 @@ def _beats(scene: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _peak_memory(encoder: FrameEncoder) -> int:
-    """Bytes: this process's peak plus its encoder's."""
+def _peak_memory() -> int:
+    """Bytes: this process's peak, or that of the largest program it called."""
     unit = 1 if sys.platform == "darwin" else 1024
-    of_children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
-    mine = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    return mine + (encoder.memory or of_children)
+    who = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    return unit * max(resource.getrusage(one).ru_maxrss for one in who)
 
 
 def _send(descriptor: int, message: Message) -> None:

@@ -97,7 +97,7 @@ def draw(index: int) -> np.ndarray:
 
 def encode(binary: str, target: Path, frames: int) -> Path:
     """A silent video of ``frames`` drawn frames."""
-    encoder = FrameEncoder(binary, target, DRAFT, 1)
+    encoder = FrameEncoder(target, DRAFT)
     for index in range(frames):
         encoder.write(draw(index))
     encoder.finish()

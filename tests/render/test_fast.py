@@ -98,7 +98,7 @@ def test_frames_that_are_drawn_over_later_are_encoded_as_they_were(
     draft = quality.QUALITIES["draft"]
     for helper in (native.load(), None):
         target = tmp_path / "a.mp4"
-        encoder = FrameEncoder(binary, target, draft, 1, helper)
+        encoder = FrameEncoder(target, draft, helper)
         frame = np.zeros((draft.height, draft.width, 4), np.uint8)
         for level in (40, 40, 200, 120):
             frame[:] = level

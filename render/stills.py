@@ -1,0 +1,146 @@
+"""Frames in which nothing moves: coded as x264 codes them, without asking it for each.
+
+In H.264 a frame that is the frame before costs a few bytes: "all blocks skipped". Finding that out
+costs x264 milliseconds a frame. It is asked once, for a sample; each still frame of the film is
+that sample with its own frame number. The numbers of the frames that x264 did code are set right
+in the same place. Nothing else is touched. With P-frames only, one reference and one quantizer this
+is a stream as x264 writes it, to the byte where x264 has nothing to mend in a still frame
+(``tests/render/test_stills.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_START = b"\0\0\0\1"
+_SLICE, _IDR, _PARAMETERS = 1, 5, 7  # types of NAL units
+_P_SLICES = (0, 5)
+_HIGH = (100, 110, 122, 244, 44)  # profiles with chroma and bit depth in the parameters
+
+
+class Unexpected(ValueError):
+    """The encoder's stream is not of the form that this module knows."""
+
+
+class Stills:
+    """``headers``: the stream's parameter sets; ``sample``: the packet of a still frame.
+
+    Raises :class:`Unexpected` where still frames cannot be made from the sample.
+    """
+
+    def __init__(self, headers: bytes, sample: bytes) -> None:
+        self._bits = _frame_number_bits(headers)
+        units = list(nal_units(sample))
+        if len(units) != 1 or units[0][0] & 0x1F != _SLICE:
+            raise Unexpected("a still frame is more than one slice")
+        self._sample = _unescape(units[0])
+        self._packets: dict[int, bytes] = {}
+
+    def packet(self, number: int) -> bytes:
+        """A still frame, the ``number``-th after its keyframe."""
+        number %= 1 << self._bits
+        if number not in self._packets:
+            self._packets[number] = _START + self._numbered(self._sample, number)
+        return self._packets[number]
+
+    def renumbered(self, packet: bytes, number: int) -> bytes:
+        """A packet of the encoder with its frame number set; a keyframe's is 0 already."""
+        units = list(nal_units(packet))
+        if any(unit[0] & 0x1F == _IDR for unit in units):
+            return packet
+        if len(units) != 1 or units[0][0] & 0x1F != _SLICE:
+            raise Unexpected("a frame is more than one slice")
+        return _START + self._numbered(_unescape(units[0]), number % (1 << self._bits))
+
+    def _numbered(self, unit: bytes, number: int) -> bytes:
+        bits = _Bits(unit)
+        bits.skip(8)  # header of the unit
+        first, kind, _ = bits.code(), bits.code(), bits.code()
+        if first != 0 or kind not in _P_SLICES:
+            raise Unexpected(f"slice {kind} at block {first}")
+        return _escape(bits.put(self._bits, number))
+
+
+def nal_units(packet: bytes) -> Iterator[bytes]:
+    """The units between the start codes, as they stand there."""
+    for unit in re.split(b"\0\0\1", packet)[1:]:
+        yield unit.rstrip(b"\0")
+
+
+def as_in_mp4(packet: bytes) -> bytes:
+    """The packet as an MP4 file holds it: lengths in place of start codes."""
+    return b"".join(len(unit).to_bytes(4, "big") + unit for unit in nal_units(packet))
+
+
+def _frame_number_bits(headers: bytes) -> int:
+    """How long frame numbers are; the order of pictures must follow from nothing else."""
+    for unit in nal_units(headers):
+        if unit[0] & 0x1F == _PARAMETERS:
+            bits = _Bits(_unescape(unit))
+            bits.skip(8)
+            profile = bits.take(8)
+            bits.skip(16)
+            bits.code()
+            if profile in _HIGH:
+                _skip_high(bits)
+            length = bits.code() + 4
+            if bits.code() != 2:
+                raise Unexpected("pictures have an order of their own")
+            return length
+    raise Unexpected("no parameter set")
+
+
+def _skip_high(bits: _Bits) -> None:
+    if bits.code() == 3:  # chroma format
+        bits.skip(1)
+    bits.code()
+    bits.code()
+    bits.skip(1)
+    if bits.take(1):
+        raise Unexpected("scaling matrices")
+
+
+def _unescape(unit: bytes) -> bytes:
+    return unit.replace(b"\0\0\3", b"\0\0")
+
+
+def _escape(unit: bytes) -> bytes:
+    return re.sub(rb"\0\0(?=[\0-\3])", b"\0\0\3", unit)
+
+
+class _Bits:
+    """Reads numbers from the front of a unit without escapes, bit by bit."""
+
+    _LONGEST = 64  # bytes that are looked at
+
+    def __init__(self, unit: bytes) -> None:
+        self._unit = unit
+        front = unit[: self._LONGEST]
+        self._value, self._length = int.from_bytes(front, "big"), 8 * len(front)
+        self._place = 0
+
+    def skip(self, count: int) -> None:
+        self._place += count
+
+    def take(self, count: int) -> int:
+        self._place += count
+        if self._place > self._length:
+            raise Unexpected("a unit that ends early")
+        return self._value >> (self._length - self._place) & ((1 << count) - 1)
+
+    def code(self) -> int:
+        """An Exp-Golomb code without sign."""
+        zeros = 0
+        while not self.take(1):
+            zeros += 1
+        return (1 << zeros) - 1 + self.take(zeros)
+
+    def put(self, count: int, number: int) -> bytes:
+        """The unit with the next ``count`` bits set to ``number``."""
+        shift = self._length - self._place - count
+        if shift < 0:
+            raise Unexpected("a unit that ends early")
+        mask = ((1 << count) - 1) << shift
+        front = self._value & ~mask | number << shift
+        return front.to_bytes(self._length // 8, "big") + self._unit[self._LONGEST :]
