@@ -14,7 +14,11 @@ LIMITED = 1  # "tv" range
 
 @dataclass(frozen=True)
 class Expected:
-    """What a video should be; ``frames`` is its whole length."""
+    """What a video should be; ``frames`` is its whole length.
+
+    ``pictures``: the digest of what the encoder put out. With it a video need not be decoded as a
+    whole: its packets are compared with those, to the last byte.
+    """
 
     quality: Quality
     frames: int
@@ -22,6 +26,7 @@ class Expected:
     origin: Origin
     chapters: tuple[Chapter, ...] = ()
     captions: tuple[Track, ...] = ()
+    pictures: str | None = None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from engine.errors import LectureError
 from render import check
 from render.captions.tracks import Track, embed
+from render.content import pictures_of
 from render.expected import Expected
 from render.finish import Part, assemble
 from render.metadata import LECTURE_TITLES, Origin
@@ -82,7 +83,8 @@ def join(
     if captions:
         bare = target.replace(target.with_name(f"bare_{name}"))
         embed(binary, bare, target, captions)
-    expected = Expected(quality, frames, title, origin, chapters, tuple(captions))
+    pictures = pictures_of(part.video for part in parts)
+    expected = Expected(quality, frames, title, origin, chapters, tuple(captions), pictures)
     check.check_video(target, expected, shown_as=name)
     return target
 

@@ -68,11 +68,6 @@ def nal_units(packet: bytes) -> Iterator[bytes]:
         yield unit.rstrip(b"\0")
 
 
-def as_in_mp4(packet: bytes) -> bytes:
-    """The packet as an MP4 file holds it: lengths in place of start codes."""
-    return b"".join(len(unit).to_bytes(4, "big") + unit for unit in nal_units(packet))
-
-
 def _frame_number_bits(headers: bytes) -> int:
     """How long frame numbers are; the order of pictures must follow from nothing else."""
     for unit in nal_units(headers):

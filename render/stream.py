@@ -13,8 +13,9 @@ import numpy as np
 from av.video.codeccontext import VideoCodecContext
 from av.video.frame import PictureType
 
+from render import nal
 from render.quality import Quality
-from render.stills import Stills, Unexpected, as_in_mp4, nal_units
+from render.stills import Stills, Unexpected, nal_units
 
 _IDR = 5
 #: P-frames with one reference, one quantizer, no look ahead: nothing depends on what comes later
@@ -111,7 +112,7 @@ class PictureFile:
         packet.time_base = Fraction(1, self._quality.fps)
         packet.duration = 1
         packet.is_keyframe = self._written % self._quality.keyframe_interval == 0
-        self._digest.update(as_in_mp4(data))
+        self._digest.update(nal.picture(nal_units(data)))
         self._written += 1
         self._container.mux(packet)
 

@@ -84,7 +84,7 @@ def run(task: Task, report: Any) -> Result:
         with_chapters=False,
         sound=sound,
     )
-    expected = Expected(task.quality, encoder.frames, task.title, origin)
+    expected = Expected(task.quality, encoder.frames, task.title, origin, pictures=encoder.digest)
     check_video(task.video, expected, shown_as=task.slug)
     _check_clock(task, scene, encoder.frames)
     _write_numbers(task, scene)

@@ -6,11 +6,13 @@ import dataclasses
 import subprocess
 from pathlib import Path
 
+import av
 import pytest
 
 from engine.errors import LectureError
 from render import check
 from render.check import Expected, check_video
+from render.content import pictures_of
 from render.metadata import Chapter, Origin
 
 from .conftest import DRAFT, ORIGIN, TITLE, finished
@@ -90,6 +92,47 @@ def test_a_spoiled_video_is_refused(kind: str, good: Path, tmp_path: Path, binar
     error = refusal(video)
     assert error.field is not None
     assert field in error.field
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        ("matrix", "pictures as they were encoded"),
+        ("full range", "pixel format"),
+        ("short", "frames"),
+        ("other pictures", "pictures as they were encoded"),
+    ],
+)
+def test_so_it_is_with_the_digest_of_the_pictures(
+    kind: str, field: str, good: Path, tmp_path: Path, binary: str
+) -> None:
+    """With it little is decoded, but as much is found."""
+    known = dataclasses.replace(GOOD, pictures=pictures_of([good]))
+    check_video(good, known)
+    options = SPOILED[kind][0] if kind in SPOILED else [*REENCODE, *FAST]
+    video = tmp_path / "spoiled.mp4"
+    tags = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colorspace", "bt709"]
+    if kind in SPOILED:
+        tags = []
+    subprocess.run(
+        [binary, "-v", "error", "-i", str(good), *tags, *options, str(video)], check=True
+    )
+    assert refusal(video, known).field == field
+
+
+@pytest.mark.parametrize("place", [0.1, 0.33, 0.6, 0.95])
+def test_one_byte_of_a_picture_is_enough(place: float, good: Path, tmp_path: Path) -> None:
+    data = bytearray(good.read_bytes())
+    start = data.index(b"mdat") + 8
+    with av.open(str(good)) as container:
+        packets = [(p.pos, p.size) for p in container.demux(video=0) if p.size]
+    position, size = packets[int(place * len(packets))]
+    assert position > start - 8
+    data[position + size - 1] ^= 1
+    video = tmp_path / "damaged.mp4"
+    video.write_bytes(data)
+    error = refusal(video, dataclasses.replace(GOOD, pictures=pictures_of([good])))
+    assert error.field == "pictures as they were encoded"
 
 
 @pytest.mark.parametrize("part", [0.98, 0.5])
