@@ -39,9 +39,9 @@ class Quality:
 QUALITIES: dict[str, Quality] = {
     quality.name: quality
     for quality in (
-        Quality("draft", 854, 480, 15, "ultrafast", 23),
-        Quality("standard", 1920, 1080, 30, "ultrafast", 23),
-        Quality("high", 1920, 1080, 60, "ultrafast", 23),
-        Quality("4k", 3840, 2160, 60, "ultrafast", 23),
+        Quality("draft", 854, 480, 15, "ultrafast", 24),
+        Quality("standard", 1920, 1080, 30, "ultrafast", 24),
+        Quality("high", 1920, 1080, 60, "ultrafast", 24),
+        Quality("4k", 3840, 2160, 60, "ultrafast", 24),
     )
 }
