@@ -23,6 +23,7 @@ from render.quality import AUDIO_RATE, Quality
 
 VARIABLE = "LECTURE_FFMPEG"
 _NEEDED = ("libx264", "aac")
+_CRF = 18  # of pictures that are encoded a second time
 _QUIET = ("-hide_banner", "-nostats", "-loglevel", "error")
 _LAST_LINES = 12
 
@@ -132,41 +133,9 @@ class Process:
                 found="no space left on the disk" if full else "; ".join(said[-3:]),
             )
 
-    @property
-    def memory(self) -> int:
-        """Peak bytes so far; 0 where the system does not tell. (What a parent is told of a child
-        that has ended includes the parent's own memory at the time of its start.)"""
-        with contextlib.suppress(OSError, ValueError, StopIteration):
-            status = Path(f"/proc/{self._popen.pid}/status").read_text("ascii", "replace")
-            return 1024 * next(
-                int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")
-            )
-        return 0
-
     def kill(self) -> None:
         self._popen.kill()
         self._popen.wait()
-
-
-def encode_frames(
-    binary: str, target: Path, quality: Quality, threads: int, *, converted: bool = False
-) -> Process:
-    """Start one ffmpeg that turns raw frames on its stdin into ``target`` (H.264, no sound).
-
-    Frames are RGBA, the alpha byte is ignored; or, if ``converted``, BT.709 4:2:0 planes already.
-    Closed GOP of two seconds at most; every tag says BT.709.
-    """
-    picture = ffmpeg.input(
-        "pipe:",
-        format="rawvideo",
-        pix_fmt="yuv420p" if converted else "rgb0",
-        s=f"{quality.width}x{quality.height}",
-        framerate=quality.fps,
-    )
-    if not converted:
-        picture = picture.filter("scale", **_TO_BT709).filter("format", "yuv420p")
-    command = _encoded(binary, picture, target, quality, threads)
-    return Process(command, target.parent, takes_frames=True)
 
 
 def encode_over(
@@ -193,13 +162,13 @@ def _encoded(binary: str, picture: Any, target: Path, quality: Quality, threads:
     settings: dict[str, Any] = {
         "format": "mp4",
         "vcodec": "libx264",
-        "preset": quality.preset,
-        "crf": quality.crf,
+        "preset": "veryfast",
+        "crf": _CRF,
         "profile:v": "high",
         "pix_fmt": "yuv420p",
         "g": quality.keyframe_interval,
         "x264-params": "open-gop=0:scenecut=0",
-        "bf": quality.b_frames,
+        "bf": 2,
         "threads": threads,
         "color_range": "tv",
         "chroma_sample_location": "left",

@@ -6,17 +6,16 @@ import contextlib
 import os
 import selectors
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from render.backlog import Backlog, Job
+from render.forks import Command, Forked, Single, Start, can_fork
 from render.task import Failure, Message, Result, Task, decode_message
 
-Command = Callable[[Task, int], list[str]]
 _TICK = 0.5  # seconds
+_SECONDS_TO_DIE = 30  # after SIGKILL, where the disk hangs
 
 
 class Listener(Protocol):
@@ -31,30 +30,28 @@ class Listener(Protocol):
     def ended(self, task: Task, outcome: Result | Failure) -> None: ...
 
 
-def worker_command(task: Task, descriptor: int) -> list[str]:
-    """How a worker for ``task`` is started; writes the task's file."""
-    task_file = Path(task.folder) / "task.json"
-    task_file.write_text(task.to_json(), encoding="ascii")
-    return [sys.executable, "-m", "render.worker", str(task_file), str(descriptor)]
-
-
 def run(
     jobs: Sequence[Job],
     slots: int,
     listener: Listener,
     *,
     lock: int,
-    command: Command = worker_command,
+    command: Command | None = None,
     tick: Callable[[], None] | None = None,
 ) -> None:
     """Do all jobs, at most ``slots`` at a time. A failed one does not stop the others.
 
+    Workers are forks of one process where that is safe, unless a ``command`` is given.
     ``lock`` is inherited by every worker. If this is left by an exception (Ctrl-C, or one that
     ``tick`` raises, which is called at least twice a second), all workers and their encoders are
     killed first.
     """
     backlog = Backlog(jobs)
-    with selectors.DefaultSelector() as selector, _all_killed_at_the_end() as alive:
+    with (
+        selectors.DefaultSelector() as selector,
+        contextlib.closing(_starter(jobs, command)) as start,
+        _all_killed_at_the_end() as alive,
+    ):
         while backlog or alive:
             while backlog and len(alive) < slots:
                 job = backlog.take()
@@ -62,7 +59,7 @@ def run(
                     backlog.ended(job)
                     continue
                 Path(job.task.folder).mkdir(exist_ok=True)
-                worker = _Worker(job, command, lock)
+                worker = _Worker(job, start, lock)
                 alive.append(worker)
                 selector.register(worker.messages, selectors.EVENT_READ, worker)
                 listener.started(job.task)
@@ -92,29 +89,31 @@ def _all_killed_at_the_end() -> Iterator[list[_Worker]]:
             worker.kill()
 
 
+def _starter(jobs: Sequence[Job], command: Command | None) -> Single | Forked:
+    """One worker alone is as quick from nothing."""
+    if command is not None:
+        return Single(command)
+    if len(jobs) < 2 or not can_fork():
+        return Single()
+    return Forked(jobs[0].task.code_kept)
+
+
 class _Worker:
     """A running worker process: its messages, its outcome, its end."""
 
-    def __init__(self, job: Job, command: Command, lock: int) -> None:
+    def __init__(self, job: Job, start: Start, lock: int) -> None:
         self.job = job
         self.task = task = job.task
         self.outcome: Result | Failure | None = None
         self.closed = False
         self._rest = b""
-        self.messages, theirs = os.pipe()
+        self.messages, messages = os.pipe()
+        stdin, self._stdin = os.pipe()  # its end tells the worker that we are gone
         try:
-            self._process = subprocess.Popen(
-                command(task, theirs),
-                stdin=subprocess.PIPE,  # its end tells the worker that we are gone
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd=task.folder,
-                env=_environment(),
-                pass_fds=(theirs, lock),
-                start_new_session=True,
-            )
+            self._process = start(task, messages, stdin, lock)
         finally:
-            os.close(theirs)
+            os.close(messages)
+            os.close(stdin)
 
     def read(self) -> list[Message]:
         """The messages that have come in; none and ``closed`` at the end."""
@@ -125,8 +124,7 @@ class _Worker:
 
     def end(self) -> Result | Failure:
         """Wait for the process; a worker that said nothing has failed."""
-        self.kill(grace_seconds=10 if self.outcome else 1)
-        code = self._process.returncode
+        code = self.kill(grace_seconds=10 if self.outcome else 1)
         if self.outcome is not None:
             return self.outcome
         if code == -signal.SIGKILL:
@@ -134,25 +132,14 @@ class _Worker:
         line = f"the worker ended with code {code} and no result"
         return Failure(line, mistake=False, lost=True)
 
-    def kill(self, grace_seconds: float = 0) -> None:
-        """End the worker's whole process group, after waiting for a voluntary end."""
+    def kill(self, grace_seconds: float = 0) -> int | None:
+        """End the worker's whole process group, after waiting for a voluntary end. Returns the
+        exit code, None if nobody knows it."""
         if grace_seconds:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(grace_seconds)
+            self._process.wait(grace_seconds)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        code = self._process.wait(_SECONDS_TO_DIE)
+        os.close(self._stdin)
         os.close(self.messages)
-
-
-def _environment() -> dict[str, str]:
-    """Ours, with the project on the path whatever folder the worker starts in.
-
-    Each worker draws with one thread: there are as many workers as cores.
-    """
-    root = str(Path(__file__).resolve().parent.parent)
-    paths = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-    single = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    return {**os.environ, **single, "PYTHONPATH": os.pathsep.join([*paths, root])}
+        return code

@@ -15,6 +15,8 @@ from render.quality import AUDIO_RATE, Quality
 
 #: on every record, so that a record of another form is none
 FORM = 1
+#: digests of files that this process had imported before it knew its scene
+IMPORTED: dict[str, str] = {}
 
 
 def picture(
@@ -37,7 +39,8 @@ class Notes:
     def __init__(self, module: str, code_kept: Path | None) -> None:
         self._module = module
         self._kept = code_kept
-        self._code = Code(code_kept).files(module)
+        found = Code(code_kept).files(module)
+        self._code = {n: d if IMPORTED.get(n, d) == d else "" for n, d in found.items()}
 
     def finish(self, reads: Any, ordered: dict[str, Any], ffmpeg: str) -> dict[str, Any]:
         """Everything that the video depends on. Files that were edited while it was drawn count
