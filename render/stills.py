@@ -4,8 +4,8 @@ In H.264 a frame that is the frame before costs a few bytes: "all blocks skipped
 costs x264 milliseconds a frame. It is asked once, for a sample; each still frame of the film is
 that sample with its own frame number. The numbers of the frames that x264 did code are set right
 in the same place. Nothing else is touched. With P-frames only, one reference and one quantizer this
-is a stream as x264 writes it, to the byte where x264 has nothing to mend in a still frame
-(``tests/render/test_stills.py``).
+is the stream that x264 writes for all frames, wherever it has nothing to mend in a still one
+(``tests/render/test_stills.py`` compares the bytes).
 """
 
 from __future__ import annotations
