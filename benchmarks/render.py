@@ -83,6 +83,7 @@ def ours(scenes: Sequence[registry.SceneInfo], quality: Quality, folder: Path, j
     everything = len(scenes) == len(_scenes())
     names = [] if everything else [scene.slug for scene in scenes]  # none: the title card, too
     options = ["--quality", quality.name, "--out", out, "--jobs", str(jobs), "--force"]
+    options += ["--store", "none"]
     cost, said = run([sys.executable, "-m", "render", *names, *options], folder)
     cost["memory"] = max(map(float, re.findall(r"(\d+) MB of memory", said)))
     videos = [path for scene in scenes for path in out.glob(f"{scene.slug}*.mp4")]

@@ -7,7 +7,6 @@ never block on a full pipe, and its last words are kept for the error message.
 from __future__ import annotations
 
 import collections
-import contextlib
 import os
 import shutil
 import subprocess
