@@ -97,7 +97,7 @@ def test_a_spoiled_video_is_refused(kind: str, good: Path, tmp_path: Path, binar
 @pytest.mark.parametrize(
     ("kind", "field"),
     [
-        ("matrix", "pictures as they were encoded"),
+        ("matrix", "colours in the H.264 stream (primaries, transfer, matrix, range)"),
         ("full range", "pixel format"),
         ("short", "frames"),
         ("other pictures", "pictures as they were encoded"),
