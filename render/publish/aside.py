@@ -77,9 +77,9 @@ def bring(source: Path, target: Path) -> None:
     size, free = source.stat().st_size, shutil.disk_usage(target.parent).free
     if size > free:
         raise LectureError(
-            where=target.parents[2],  # where the publication goes
-            field="disk",
-            expected=f"{size / 1e6:.0f} MB free for {source.name}",
+            where=source,
+            field="room for a copy",
+            expected=f"{size / 1e6:.0f} MB free on the disk that it goes to",
             found=f"{free / 1e6:.0f} MB",
         )
     shutil.copyfile(source, target)

@@ -18,6 +18,6 @@ def make(wanted: Wanted, order: Order, target: Path, title: str) -> Path:
 
     film = SideFiles(order.out / order.film_name)
     named = title or film.read_about()[order.language]["title"]
-    with folder_aside(target) as folder:
+    with folder_aside(order.out / "publish" / "page") as folder:  # where videos take no room
         page = of_order(order, wanted.wish).write(folder / "page")
         return package.write(page, target, item=item(order, wanted.own(order)), title=named)
