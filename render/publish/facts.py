@@ -95,7 +95,8 @@ def of_video(path: Path, name: str) -> list[Fact]:
 def _of_container(container: Any) -> Iterator[tuple[str, Any]]:
     video = container.streams.video[0]
     codec = video.codec_context
-    seconds = float(video.duration * video.time_base) if video.duration else 0.0
+    whole = (container.duration or 0) / 1_000_000  # where the stream does not say
+    seconds = float(video.duration * video.time_base) if video.duration else whole
     yield "video length", seconds
     yield "container", _container(container.format.name, container.name)
     yield "video codec", codec.name
@@ -107,7 +108,8 @@ def _of_container(container: Any) -> Iterator[tuple[str, Any]]:
     yield "video shape", _shape(codec.width, codec.height)
     keys = [entry.timestamp for entry in video.index_entries if entry.is_keyframe]
     ends = [*keys, keys[0] + (video.duration or 0)] if keys else []
-    yield "keyframe distance", max((float((b - a) * video.time_base) for a, b in pairwise(ends)))
+    distances = [float((b - a) * video.time_base) for a, b in pairwise(ends)]
+    yield "keyframe distance", max(distances, default=seconds)
     for sound in container.streams.audio[:1]:
         yield "sound codec", sound.codec_context.name
         yield "sound rate", sound.codec_context.sample_rate

@@ -46,8 +46,13 @@ def upload(
     ] = False,
     privacy: Annotated[
         str,
-        typer.Option(metavar="WHO", help="YouTube, of a new video: private, unlisted or public."),
-    ] = "private",
+        typer.Option(
+            metavar="WHO",
+            help="YouTube, of a new video: private, unlisted or public. Default: private, or what "
+            "the video that it replaces is.",
+            show_default=False,
+        ),
+    ] = "",
     course: Annotated[
         str | None,
         typer.Option(
@@ -68,7 +73,7 @@ def upload(
 
     if platform not in PLATFORMS:
         raise LectureError(field="platform", expected=" or ".join(PLATFORMS), found=repr(platform))
-    found = published.read((folder or published.find(ROOT / "out", platform)).absolute(), platform)
+    found = published.read((folder or published.find(ROOT / "out", platform)).resolve(), platform)
     if dry_run:
         _plan(found, privacy, course)
         return
@@ -81,7 +86,7 @@ def upload(
         else:
             from render.upload import youtube
 
-            if privacy not in youtube.PRIVACY:
+            if privacy and privacy not in youtube.PRIVACY:
                 expected = ", ".join(youtube.PRIVACY)
                 raise LectureError(field="--privacy", expected=expected, found=repr(privacy))
             youtube.connect(privacy, replace, Patience(say=_say), _say).upload(found, kept)
@@ -96,7 +101,7 @@ def _plan(found: Published, privacy: str, course: str | None) -> None:
         lines = canvas.plan(found, course)
         names: tuple[str, ...] = canvas.NAMES if course else (*canvas.NAMES, COURSE)
     else:
-        lines, names = youtube_texts.plan(found, privacy), youtube.NAMES
+        lines, names = youtube_texts.plan(found, privacy or "private"), youtube.NAMES
     for line in lines:
         _say(f"  {line}")
     _say(f"credentials: {credentials.are_set(names)}")

@@ -33,7 +33,7 @@ class YouTube:
 
     service: Any
     answers: Answers
-    privacy: str = "private"
+    privacy: str = ""  # as that of the video that is replaced, or else private
     replace: bool = False
     say: Callable[[str], None] = print
 
@@ -74,7 +74,7 @@ class YouTube:
         """The videos of this lecture on the channel, those with the same file first."""
         ours = []
         if isinstance(note.get("id"), str):
-            ours = self._list("videos", part="snippet", id=note["id"])
+            ours = self._list("videos", part="snippet,status", id=note["id"])
         if not ours:
             entries = self._list(
                 "playlistItems", part="contentDetails", playlistId=self._uploads, maxResults=50
@@ -82,7 +82,7 @@ class YouTube:
             ids = [entry["contentDetails"]["videoId"] for entry in entries]
             for start in range(0, len(ids), 50):
                 chunk = ",".join(ids[start : start + 50])
-                ours += self._list("videos", part="snippet", id=chunk)
+                ours += self._list("videos", part="snippet,status", id=chunk)
             ours = [one for one in ours if mark_of(one).startswith(mark(published, video)[:-10])]
         return sorted(ours, key=lambda one: mark_of(one) != mark(published, video))
 
@@ -111,8 +111,9 @@ class YouTube:
                 "uploads it as a new video, with a new address, and deletes the old one)",
                 found=f"another one than at https://youtu.be/{old[0]}",
             )
+        before = found[0]["status"]["privacyStatus"] if found else "private"
         body["status"] = {
-            "privacyStatus": self.privacy,
+            "privacyStatus": self.privacy or before,
             "selfDeclaredMadeForKids": False,
             "embeddable": True,
         }

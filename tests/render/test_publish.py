@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,26 @@ class TestFacts:
             "video file name": "x.mp4",
         }
         assert set(found) <= set(facts.WHAT)
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            ("-movflags", "frag_keyframe+empty_moov", "-f", "mp4"),
+            ("-f", "matroska"),
+            ("-f", "mpegts"),
+            ("-an", "-f", "mp4"),
+        ],
+    )
+    def test_of_videos_that_are_not_ours(
+        self, options: tuple[str, ...], film: Path, binary: str, tmp_path: Path
+    ) -> None:
+        other = tmp_path / "other.mp4"
+        command = [binary, "-v", "error", "-i", film, "-map", "0:v", "-map", "0:a", "-c", "copy"]
+        subprocess.run([*map(str, command), *options, str(other)], check=True, timeout=60)
+        found = facts.of_video(other, "other.mp4")
+        values = {fact.what: fact.value for fact in found}
+        assert values["video length"] == pytest.approx(2, abs=0.2)
+        assert checks.findings(PLATFORMS["generic"], found)
 
     @pytest.mark.parametrize("content", [b"", b"no video", None])
     def test_what_is_no_video_no_picture_or_no_captions(

@@ -53,12 +53,12 @@ class Sender:
         self.folder = folder
         self.said: list[str] = []
 
-    def __call__(self, *, replace: bool = False, refresh: str = REFRESH) -> None:
+    def __call__(self, *, replace: bool = False, refresh: str = REFRESH, privacy: str = "") -> None:
         found = published.read(self.folder, "youtube")
         patience = Patience(4, 0.001, 0.001, self.said.append, lambda _: None)
         answers = Answers((SECRET, refresh), patience)
         service = new_service(CLIENT, SECRET, refresh)
-        channel = youtube.YouTube(service, answers, "unlisted", replace, self.said.append)
+        channel = youtube.YouTube(service, answers, privacy, replace, self.said.append)
         channel.upload(found, Kept(self.folder))
 
     def refused(self, **how: Any) -> str:
@@ -87,7 +87,7 @@ def test_everything_arrives(send: Sender, server: YouTubeStandIn, video: Path) -
     assert server.count("PUT /session") > 2, "sent in pieces"
     assert found["snippet"]["title"] == "Transformer: 我爱水课"
     assert found["snippet"]["tags"][:3] == ["Transformer", "deep learning", "水课"]
-    assert found["status"]["privacyStatus"] == "unlisted"
+    assert found["status"]["privacyStatus"] == "private"
     tracks = {t["snippet"]["language"]: t["content"] for t in server.captions.values()}
     assert made.WORDS["en"].encode() in tracks["en"]
     assert made.WORDS["zh"].encode() in tracks["zh-Hans"]
@@ -150,11 +150,18 @@ class TestChangedVideo:
         if memory == "lost":
             Kept(send.folder).path.unlink()
         (old,) = server.videos
+        server.videos[old]["status"]["privacyStatus"] = "public"
         send(replace=True)
         (new,) = server.videos
         assert new != old
+        assert server.videos[new]["status"]["privacyStatus"] == "public"
         assert server.videos[new]["content"] == other.read_bytes()
         assert new in server.covers
+
+    def test_may_be_seen_by_others_than_before(self, send: Sender, server: YouTubeStandIn) -> None:
+        send(replace=True, privacy="unlisted")
+        (video,) = server.videos.values()
+        assert video["status"]["privacyStatus"] == "unlisted"
 
     def test_the_old_one_stays_until_the_new_one_is_complete(
         self, send: Sender, server: YouTubeStandIn
