@@ -169,9 +169,10 @@ def why(book: Book, step: Written) -> None:
     if not step.differing:
         book.point("why_same")
         return
-    names = ", ".join(step.differing)
     book.say("why_anyway" if step.equal else "why_other")
-    book.table(book.words("matrices"), [book.words("name")], [((names,),)])
+    book.table(
+        book.words("matrices"), [book.words("name")], [((name,),) for name in step.differing]
+    )
 
 
 def last(book: Book) -> None:

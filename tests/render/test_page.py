@@ -1,0 +1,178 @@
+"""The folder of a course page: what goes in, and what is never lost. tests/browser opens it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from engine.errors import LectureError
+from render.handout.content import Handout, Section, Step
+from render.page import build
+from render.page.build import Page
+from render.page.lecture import Cue, Source, read_vtt, scene
+from render.sidefiles import SideFiles
+
+from .conftest import ROOT, FrontDoor, one_line
+
+SLUG = "08_attention_scores"
+BEATS = [
+    {
+        "name": "question",
+        "variant": "",
+        "facts": {},
+        "step": 23,
+        "last_step": 23,
+        "start": 0.0,
+        "end": 4.2,
+        "text": "一句话里有好几个字，\n每个字该去看谁？",
+    },
+    {
+        "name": "heads",
+        "variant": "same",
+        "facts": {
+            "query_1": "<b>",
+            "key_1": "</script>",
+            "weight_1": "0.9",
+            "weight_2": "0.8",
+        },
+        "step": 24,
+        "last_step": 26,
+        "start": 4.2,
+        "end": 9.0,
+        "text": "…",
+    },
+]
+
+
+def rendered(folder: Path, beats: list | None = None) -> Source:
+    """A video (any bytes do) and the record of its rendering."""
+    video = folder / f"{SLUG}_zh.mp4"
+    (folder / ".render").mkdir(parents=True)
+    video.write_bytes(b"pictures")
+    record = {"fps": 10, "frames": 95, "beats": BEATS if beats is None else beats}
+    path = folder / ".render" / f"{video.stem}.json"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    return Source(8, SLUG, "标题 <&>", "encoder", (23, 26), video)
+
+
+def page_of(source: Source) -> Page:
+    words = {key: key for key in KEYS}
+    text = Handout("zh", "课 <1>", "subtitle", words)
+    text.sections = [Section(SLUG, "标题 <&>", "encoder", [Step(23, ("甲 <i>",), [])])]
+    return Page(text, [source], "w.json", "a test")
+
+
+def keys() -> list[str]:
+    from render.handout import words
+
+    return list(words.load("zh")["names"])
+
+
+KEYS = keys()
+
+
+def test_sentences_come_in_both_languages(tmp_path):
+    made = scene(rendered(tmp_path / "zh"), "zh")
+    assert made.seconds == 9.5
+    assert made.beats[0].text["zh"] == "一句话里有好几个字，每个字该去看谁？"
+    assert made.beats[0].text["en"].startswith("The characters of a sentence:")
+    assert "<b> → </script>" in made.beats[1].text["en"]
+    assert (made.beats[1].step, made.beats[1].last) == (24, 26)
+    assert made.captions["en"][0] == Cue(0.0, 4.2, made.beats[0].text["en"])
+
+
+def test_an_old_record_gives_the_sentences_of_its_own_language(tmp_path):
+    old = [{key: beat[key] for key in beat if key not in ("variant", "facts")} for beat in BEATS]
+    made = scene(rendered(tmp_path / "zh", old), "zh")
+    assert made.beats[0].text == {"zh": "一句话里有好几个字，每个字该去看谁？"}
+    assert made.captions["en"] == ()
+
+
+def test_captions_beside_the_video_are_taken(tmp_path):
+    source = rendered(tmp_path / "zh")
+    file = SideFiles(source.video).captions("en")
+    file.write_text(
+        "WEBVTT\n\n1\n00:00:00.500 --> 00:00:02.000\n<b> &amp; one\n&lt;two&gt;\n\n"
+        "01:00:02.250 --> 01:00:03.000\nthree\n",
+        encoding="utf-8",
+    )
+    cues = [Cue(0.5, 2.0, "<b> & one\n<two>"), Cue(3602.25, 3603.0, "three")]
+    assert read_vtt(file) == cues
+    assert list(scene(source, "zh").captions["en"]) == cues
+
+
+@pytest.mark.parametrize(
+    "spoil", ["gone", "{", '{"fps": 0, "frames": 1, "beats": []}', '{"beats": 3}']
+)
+def test_a_video_without_a_usable_record_is_named(tmp_path, spoil):
+    source = rendered(tmp_path / "zh")
+    record = source.video.parent / ".render" / f"{source.video.stem}.json"
+    record.unlink() if spoil == "gone" else record.write_text(spoil)
+    with pytest.raises(LectureError, match=rf"{record.name}: expected the record"):
+        scene(source, "zh")
+
+
+def test_the_folder_holds_everything_and_the_data_cannot_end_the_script(tmp_path):
+    source = rendered(tmp_path / "zh")
+    SideFiles(source.video).cover.write_bytes(b"cover")
+    target = page_of(source).write(tmp_path / "a page")
+    names = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
+    assert names == {
+        *("index.html", "lecture.js", "handout.pdf", f"videos/{source.video.name}"),
+        *(path.name for path in build.FILES.iterdir()),
+        f"videos/{SLUG}_zh.cover.png",
+    }
+    assert (target / "videos" / source.video.name).samefile(source.video)
+    script = (target / "lecture.js").read_text(encoding="utf-8")
+    assert "</" not in script
+    data = json.loads(script.partition("window.LECTURE = ")[2].rstrip(";\n"))
+    assert data["scenes"][0]["beats"][1]["text"]["en"].count("</script>") == 1
+    text = (target / "index.html").read_text(encoding="utf-8")
+    assert "标题 &lt;&amp;&gt;" in text
+    assert "<i>" not in text
+    assert not re.search(r"https?:", text)
+
+
+def test_an_older_page_is_replaced_and_nothing_else_ever(tmp_path):
+    source = rendered(tmp_path / "zh")
+    page = page_of(source)
+    target = page.write(tmp_path / "page")
+    (target / "old.txt").write_text("old")
+    page.write(target)
+    assert not (target / "old.txt").exists()
+    other = tmp_path / "mine"
+    other.mkdir()
+    (other / "thesis.txt").write_text("years of work")
+    file = tmp_path / "file"
+    file.write_text("x")
+    for wrong in (other, file):
+        with pytest.raises(LectureError, match=r"--out: expected a new folder"):
+            page.write(wrong)
+    assert (other / "thesis.txt").read_text() == "years of work"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "mine", "page", "zh"]
+
+
+def test_a_page_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch):
+    page = page_of(rendered(tmp_path / "zh"))
+    target = page.write(tmp_path / "page")
+    before = (target / "index.html").read_bytes()
+
+    def full(*_: object) -> bytes:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(build.pdf, "write", full)
+    with pytest.raises(LectureError, match="no space left"):
+        page.write(target)
+    assert (target / "index.html").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["page", "zh"]
+
+
+def test_the_front_door_says_what_to_render(front_door: FrontDoor, tmp_path):
+    root = str(ROOT)
+    done = front_door("page", "--no-render", "--videos", tmp_path / "none", PYTHONPATH=root)
+    said = one_line(done)
+    assert "01_architecture_zh.mp4: expected a video (type: ./render.sh --out" in said
+    assert not (tmp_path / "none").exists()
