@@ -15,7 +15,7 @@ import pytest
 
 from engine.errors import LectureError
 from render.incremental.stamps import stamp
-from render.voice import files, script
+from render.voice import files, provider, script, speaker
 from render.voice.loudness import TARGET
 from render.voice.recordings import Recordings
 from render.voice.store import BREATH, Store
@@ -382,3 +382,20 @@ def test_a_real_scene_with_recordings_of_all_sorts(tmp_path: Path, binary: str) 
     loud, peak = measure(binary, video)
     assert loud == pytest.approx(TARGET, abs=0.5)
     assert peak < -1.5
+
+
+def test_the_example_in_the_documentation_speaks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """docs/voice.md's class, with a program named piper that writes what it was told to."""
+    text = (ROOT / "docs" / "voice.md").read_text(encoding="utf-8")
+    (tmp_path / "mine_example.py").write_text(text.split("```python\n")[1].split("```")[0])
+    take = write(tmp_path / "take.wav", speech(1))
+    program = tmp_path / "piper"
+    program.write_text(f'#!/bin/sh\ncat > "{tmp_path}/said"; cp "{take}" "$4"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    voice = provider.find("mine_example:Piper", str(tmp_path))
+    speaker.say(voice, "你好。", "zh", tmp_path / "ready.wav")
+    assert (tmp_path / "said").read_text() == "你好。"
+    assert lag(read(tmp_path / "ready.wav"), speech(1), 0)[1] > 0.95
