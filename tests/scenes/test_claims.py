@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from render.audit import provenance
+from render.audit.captions import check_in_the_shortest_time
 from scenes import lessons, playthrough, registry, texts
 from scenes.parts import Say, fill
 from scenes.settings import Settings
@@ -22,7 +23,8 @@ each_scene = pytest.mark.parametrize("info", SCENES, ids=lambda info: info.slug)
 
 
 def wrong_claims(info, settings, scene_class=None) -> list[str]:
-    """What the scene says that is not so."""
+    """What the scene says that is not so, and what of it cannot be captioned, in either language,
+    in videos of both."""
     kind = scene_class or playthrough.scene_class(info)
     scene = playthrough.play_class(kind, settings, words_only=True)
     recompute = provenance.Recomputer(settings)
@@ -42,7 +44,7 @@ def wrong_claims(info, settings, scene_class=None) -> list[str]:
         template = sentences[f"{beat.name}_{variant}" if variant else beat.name]
         if beat.text != fill(template, {**numbers, **words}):
             wrong.append(f"{beat.name}: {beat.text!r}")
-    return wrong
+    return wrong + [fault.what for fault in check_in_the_shortest_time(scene)]
 
 
 @each_scene
