@@ -79,7 +79,7 @@ def orders(wish: Wish) -> list[Order]:
     _check_tracks(chosen.values(), films)
     settings = _checked(lessons, weights, languages[0], tracks[0])
     kinds = [Kind(*each) for each in product(weights, lessons, languages, qualities)]
-    voice = choose(wish.voice)
+    voice = choose(wish.voice, languages)
     burn = several("--burn-captions", wish.burn, LANGUAGES)[0] if wish.burn else ""
     folders = _folders(kinds, wish.out, voice, burn)
     return [

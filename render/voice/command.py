@@ -30,6 +30,14 @@ def script(
             show_default=False,
         ),
     ] = None,
+    missing: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Only what this folder has no recording of yet.",
+            show_default=False,
+        ),
+    ] = None,
     record_draft: Annotated[
         Path | None,
         typer.Option(
@@ -63,6 +71,8 @@ def script(
         chosen.insert(0, registry.TITLE_CARD)
     processes = jobs or usable_cores()
     parts = list(share_out(texts.part, [(scene, settings) for scene in chosen], processes))
+    if missing is not None:
+        parts = texts.without_recorded(parts, missing)
     if out is not None:
         texts.write(out, parts)
         print(one_line(str(out)))

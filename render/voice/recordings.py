@@ -37,7 +37,8 @@ class Recordings:
         self.complaints: list[str] = []
         self._files: dict[Beat, Path] = {}
         self._unfit: set[Beat] = set()  # beats whose missing sound is already explained
-        self._index, self._known = index, read_json(index)
+        self._index = index
+        self._known = _two_tables(read_json(index))
         self._stamps: dict[str, Any] = {}
         self._look(sentences)
         self._digests = {beat: self._digest(path) for beat, path in self._files.items()}
@@ -49,12 +50,12 @@ class Recordings:
     def digest(self, slug: str, key: str) -> str:
         """Of the sound of a beat; empty where there is none, or none that can be used."""
         digest = self._digests.get((slug, key), "")
-        return "" if digest in self._known.get("bad", {}) else digest
+        return "" if digest in self._known["bad"] else digest
 
     def make_ready(self, slugs: Sequence[str], processes: int) -> None:
         """Prepare the recordings of these scenes that are new; complain of those that are bad."""
         files = {b: path for b, path in self._files.items() if b[0] in slugs}
-        bad = self._known.setdefault("bad", {})
+        bad = self._known["bad"]
         self.store.make_folder()
         fresh = {
             self._digests[beat]: path
@@ -122,14 +123,25 @@ class Recordings:
         """Of a recording's bytes, read only where its size or time is new."""
         key = str(path.absolute())
         status = path.stat()
-        said = self._known.get("files", {}).get(key, {})
+        said = self._known["files"].get(key, {})
         if (said.get("size"), said.get("mtime_ns")) != (status.st_size, status.st_mtime_ns):
-            said = stamp(path)
+            said = stamp(path)  # which has a digest
         self._stamps[key] = said
-        return digest_of(said["sha256"])
+        return digest_of(str(said.get("sha256")))
 
     def _complain(self, path: Path, expected: str, found: str) -> None:
         self.complaints.append(_line(path, expected, found))
+
+
+def _two_tables(said: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What is known of files by path, and what is wrong with sounds by digest; nothing, where it
+    is not as it was written."""
+    match said:
+        case {"files": dict(files), "bad": dict(bad)}:
+            good = all(isinstance(entry, dict) for entry in files.values())
+            if good and all(isinstance(e, list) and len(e) == 2 for e in bad.values()):
+                return {"files": files, "bad": bad}
+    return {"files": {}, "bad": {}}
 
 
 def _prepare(job: tuple[Path, Path]) -> tuple[str, str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +69,19 @@ def as_text(parts: Sequence[Part]) -> Iterator[str]:
             yield ""
 
 
+def without_recorded(parts: Sequence[Part], folder: Path) -> list[Part]:
+    """Only what ``folder`` has no recording of yet."""
+    left = []
+    for each in parts:
+        lines = tuple(line for line in each.lines if not _recorded(folder, line))
+        left += [replace(each, lines=lines)] if lines else []
+    return left
+
+
+def _recorded(folder: Path, line: Line) -> bool:
+    return any((folder / f"{line.key}{ending}").exists() for ending in ENDINGS)
+
+
 def write(target: Path, parts: Sequence[Part]) -> None:
     """Write the script, as text or, where ``target`` ends in .json, as sentences by key. Raises
     LectureError where that cannot be."""
@@ -101,7 +114,7 @@ def record(folder: Path, parts: Sequence[Part], voice: str, language: str) -> It
         made = 0
         for line in each.lines:
             target = folder / f"{line.key}.wav"
-            if any(target.with_suffix(ending).exists() for ending in ENDINGS):
+            if _recorded(folder, line):
                 continue
             fresh = target.with_name(f".{target.name}")
             try:

@@ -18,14 +18,19 @@ from render.voice.timing import digests, pause
 from scenes import texts
 
 _RECORDINGS = "recordings"
+_LANGUAGE = "{lang}"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What ``--voice`` said: ``draft``, ``module:Class``, or ``recordings`` with a folder."""
+    """What ``--voice`` said: ``draft``, ``module:Class``, or ``recordings`` with a folder, in whose
+    name ``{lang}`` stands for the language."""
 
     name: str
     folder: Path
+
+    def folder_for(self, language: str) -> Path:
+        return Path(str(self.folder).replace(_LANGUAGE, language))
 
     @property
     def label(self) -> str:
@@ -35,8 +40,9 @@ class Choice:
         return f"voice_{self.name.rpartition(':')[2].lower()}"
 
 
-def choose(said: str) -> Choice | None:
-    """The choice that ``--voice`` stands for; None for ``none``. Raises LectureError."""
+def choose(said: str, languages: Sequence[str] = ()) -> Choice | None:
+    """The choice that ``--voice`` stands for; None for ``none``. Raises LectureError, also for one
+    folder of recordings where there are several ``languages``."""
     if said == "none":
         return None
     kind, _, rest = said.partition(":")
@@ -44,6 +50,9 @@ def choose(said: str) -> Choice | None:
         if not rest:
             expected, found = "recordings:DIR", repr(said)
             raise LectureError(field="--voice", expected=expected, found=found)
+        if len(languages) > 1 and _LANGUAGE not in rest:
+            expected = f"a folder for each language, such as recordings:{rest}/{_LANGUAGE}"
+            raise LectureError(field="--voice", expected=expected, found=repr(said))
         return Choice(_RECORDINGS, Path(rest).expanduser())
     here = Path.cwd()
     provider.identity(said, str(here))  # so that a slip is told now
@@ -64,7 +73,7 @@ class Voice:
                 if "beats" in table
             }
             index = state / "voice.json"
-            self.recordings = Recordings(choice.folder, sentences, self.store, index)
+            self.recordings = Recordings(choice.folder_for(language), sentences, self.store, index)
             self.who = _RECORDINGS
         else:
             code = [sha256(path) for path in sorted(Path(__file__).parent.glob("*.py"))]

@@ -285,6 +285,34 @@ def test_folders_tell_voices_apart() -> None:
     assert choose("none") is None
 
 
+def test_two_languages_have_two_folders(tmp_path: Path) -> None:
+    with pytest.raises(LectureError, match=r"such as recordings:takes/\{lang\}"):
+        choose("recordings:takes", ["zh", "en"])
+    chosen = choose("recordings:takes/{lang}", ["zh", "en"])
+    assert chosen is not None
+    assert chosen.folder_for("en") == Path("takes/en")
+
+
+def test_what_is_not_recorded_yet(tmp_path: Path) -> None:
+    lines = tuple(script.Line(f"s/{key}", key, 1) for key in ("a", "b"))
+    parts = [script.Part("s", "t", lines)]
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "a.ogg").write_text("")
+    assert [line.key for line in script.without_recorded(parts, tmp_path)[0].lines] == ["s/b"]
+    (tmp_path / "s" / "b.wav").write_text("")
+    assert script.without_recorded(parts, tmp_path) == []
+
+
+@pytest.mark.parametrize("said", [[], {"bad": 3, "files": {}}, {"files": {"x": 1}, "bad": {}}])
+def test_an_index_of_another_kind_is_none(said: object, tmp_path: Path) -> None:
+    (tmp_path / "index.json").write_text(json.dumps(said))
+    write(tmp_path / "takes" / "s" / "only.wav", speech(1))
+    store = Store(tmp_path / "voice")
+    found = Recordings(tmp_path / "takes", {"s": ["only"]}, store, tmp_path / "index.json")
+    found.make_ready(["s"], 1)
+    assert store.has(found.digest("s", "only"))
+
+
 def test_recordings_that_say_something_else_now_are_told(tmp_path: Path) -> None:
     key = "08_attention_scores/takeaway"
     (tmp_path / script.SCRIPT).write_text(json.dumps({key: "「我」最关注「爱」：零点五。"}))
