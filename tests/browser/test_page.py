@@ -98,6 +98,22 @@ def test_space_plays_and_pauses_and_the_arrow_plays_on(en):
     assert en.evaluate("scrollY") == 0
 
 
+def test_a_scene_that_is_only_looked_at_keeps_its_cover(zh):
+    zh.evaluate(
+        "addEventListener('seeking', () => (window.sought = (window.sought || 0) + 1), true)"
+    )
+    zh.keyboard.press("ArrowRight")
+    ready(zh)
+    zh.keyboard.press("ArrowRight")
+    ready(zh)
+    assert scene(zh) == "03_tokenization"
+    assert zh.evaluate("window.sought || 0") == 0
+    assert zh.locator("#seek").input_value() == "0"
+    assert zh.locator("#time").text_content() == "0:00 / 0:06"
+    zh.keyboard.press("Shift+ArrowRight")
+    zh.wait_for_function("window.sought == 1")
+
+
 def test_shift_and_arrows_go_from_sentence_to_sentence(zh):
     zh.keyboard.press("Shift+ArrowRight")
     zh.wait_for_function("document.getElementById('video').currentTime == 2")

@@ -60,17 +60,16 @@
       fillTranscript();
       beat = -1;
     }
-    wanted = seconds || 0;
-    arrive();
     video.playbackRate = Number(parts.speed.value);
+    go(seconds || 0);
     if (play) { start(); }
-    follow(wanted);
     if (fresh) { keep(); }
   }
 
   function arrive() {
     if (wanted !== null && video.readyState >= 1) {
-      video.currentTime = wanted;
+      // going where it is already would take the cover away
+      if (wanted !== video.currentTime) { video.currentTime = wanted; }
       wanted = null;
     }
   }
