@@ -20,4 +20,10 @@ def make(wanted: Wanted, order: Order, target: Path, title: str) -> Path:
     named = title or film.read_about()[order.language]["title"]
     with folder_aside(order.out / "publish" / "page") as folder:  # where videos take no room
         page = of_order(order, wanted.wish).write(folder / "page")
-        return package.write(page, target, item=item(order, wanted.own(order)), title=named)
+        return package.write(
+            page,
+            target,
+            item=item(order, wanted.own(order)),
+            title=named,
+            scenes=sum(scene.number > 0 for scene in order.everything),
+        )

@@ -23,9 +23,9 @@ _PLAIN_FILE = 0o644 << 16
 _HEAD = re.compile(r"<head\b[^>]*>", re.IGNORECASE)
 
 
-def write(page: Path, target: Path, *, item: str, title: str) -> Path:
-    """Pack the folder ``page`` as ``target``. ``item`` names the package within a platform; a
-    later one of the same name is the same course.
+def write(page: Path, target: Path, *, item: str, title: str, scenes: int) -> Path:
+    """Pack the folder ``page`` of ``scenes`` scenes as ``target``. ``item`` names the package
+    within a platform; a later one of the same name is the same course.
 
     Raises LectureError where the folder is no page, or the zip cannot be written; what was there
     is then as it was.
@@ -34,7 +34,7 @@ def write(page: Path, target: Path, *, item: str, title: str) -> Path:
     names = sorted(path.relative_to(page).as_posix() for path in page.rglob("*") if path.is_file())
     if START not in names:
         raise LectureError(where=page, expected=f"a page, with {START}", found="none")
-    start = _with_script(page / START)
+    start = _with_script(page / START, scenes)
     script = (_FILES / SCRIPT).read_bytes()
     manifest = manifest_of(item, title, sorted([*names, SCRIPT]))
     with folder_aside(target) as folder:
@@ -80,13 +80,13 @@ def manifest_of(item: str, title: str, names: Sequence[str]) -> str:
 """
 
 
-def _with_script(start: Path) -> str:
+def _with_script(start: Path, scenes: int) -> str:
     """The page with the script as the first thing in its head."""
     text = start.read_text(encoding="utf-8")
     head = _HEAD.search(text)
     if head is None:
         raise LectureError(where=start, expected="a page with a head", found="none")
-    tag = f'\n<script src="{SCRIPT}"></script>'
+    tag = f'\n<script src="{SCRIPT}" data-scenes="{scenes}"></script>'
     return text[: head.end()] + tag + text[head.end() :]
 
 

@@ -25,25 +25,12 @@ from render.sidefiles import SideFiles
 from . import lectures
 from .conftest import HERE, node_module
 
-SENTENCES = 20
-#: As much of the course page as its hook: a sentence after the other is seen.
+SCENES = 3
+LENGTH = 20.0  # seconds of each
+#: As much of the course page as asks where to begin.
 PAGE = """<!doctype html><html lang="zh"><head><meta charset="utf-8"><title>课</title>
-<link rel="icon" href="data:,"></head><body><h1>课</h1><script>
-const lecture = window.lecture = Object.assign({remember: true, enough: 1}, window.lecture);
-let at = 0, seen = new Set();
-lecture.state = () => ({
-  scene: "08_attention_scores", time: at, seen: seen.size / 20,
-  completed: seen.size >= 20 * lecture.enough, bookmark: `${at}|${[...seen].join(".")}`,
-});
-lecture.resume = (text) => {
-  const [place, done] = text.split("|");
-  at = Number(place);
-  seen = new Set(done.split(".").filter(Boolean).map(Number));
-};
-function see(first, last) {
-  for (at = first; at < last; at += 1) { seen.add(at); lecture.onprogress?.(lecture.state()); }
-}
-</script></body></html>"""
+<link rel="icon" href="data:,"></head><body><h1>课</h1>
+<script>const begun = window.lectureHost ? lectureHost.start() : null;</script></body></html>"""
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -57,7 +44,7 @@ def site(tmp_path: Path) -> Iterator[str]:
     page = tmp_path / "page"
     page.mkdir()
     (page / "index.html").write_text(PAGE, encoding="utf-8")
-    yield from served(page, tmp_path)
+    yield from served(page, tmp_path, SCENES)
 
 
 @pytest.fixture
@@ -65,13 +52,13 @@ def real_site(tmp_path: Path) -> Iterator[str]:
     """The real page with two scenes of six seconds, in a package, on a platform."""
     whole = lectures.make(tmp_path / "lecture", "zh").page
     page = replace(whole, sources=whole.sources[:2]).write(tmp_path / "page")
-    yield from served(page, tmp_path)
+    yield from served(page, tmp_path, 2)
 
 
-def served(page: Path, tmp_path: Path) -> Iterator[str]:
+def served(page: Path, tmp_path: Path, scenes: int) -> Iterator[str]:
     """A folder of the platform's, served; the package is unpacked in it."""
     folder, target = tmp_path / "site", tmp_path / "lecture.zip"
-    package.write(page, target, item="lecture", title="课 & <more>")
+    package.write(page, target, item="lecture", title="课 & <more>", scenes=scenes)
     with zipfile.ZipFile(target) as archive:
         archive.extractall(folder / "package")
     shutil.copy(HERE / "scorm_player.html", folder / "index.html")
@@ -89,24 +76,29 @@ class Visit:
 
     def __init__(self, page: Any) -> None:
         self.page = page
-        page.wait_for_function("Boolean(frames[0] && frames[0].lecture && frames[0].lecture.state)")
+        page.wait_for_function("Boolean(frames[0] && frames[0].lectureHost)")
         self.frame = page.frames[1]
 
-    def see(self, first: int, last: int) -> None:
-        self.frame.evaluate("([first, last]) => see(first, last)", [first, last])
+    def begun(self) -> Any:
+        return self.frame.evaluate("begun")
 
-    def play(self) -> None:
+    def play(self, scene: int, start: float, end: float, step: float = 0.5) -> None:
+        """Report as a video does while it plays."""
+        self.frame.evaluate(
+            "([scene, from, to, step, length]) => { for (let t = from; t < to; t += step)"
+            " lectureHost.at(scene, t, length); lectureHost.at(scene, to, length); }",
+            [scene, start, end, step, LENGTH],
+        )
+
+    def play_video(self) -> None:
         """Play the real page's video, four times as fast."""
         self.frame.evaluate(
             "() => { const video = document.getElementById('video'); video.muted = true;"
             " video.addEventListener('play', () => { video.playbackRate = 4; }); video.play(); }"
         )
 
-    def pause(self) -> None:
+    def pause_video(self) -> None:
         self.frame.evaluate("document.getElementById('video').pause()")
-
-    def state(self) -> dict[str, Any]:
-        return dict(self.frame.evaluate("lecture.state()"))
 
     def value(self, name: str) -> str:
         return str(self.page.evaluate("name => API.LMSGetValue(name)", name))
@@ -128,69 +120,81 @@ def visit(open_page: Opener, site: str, before: Visit | None = None) -> Visit:
 
 def test_loads_and_says_that_it_has_begun(open_page: Opener, site: str) -> None:
     first = visit(open_page, site)
-    assert first.state()["seen"] == 0
+    assert first.begun() is None
     assert first.value("cmi.core.lesson_status") == "incomplete"
     assert first.page.evaluate("commits") == 1
-    assert first.frame.evaluate("lecture.remember") is False
 
 
 def test_resumes_where_it_was_left(open_page: Opener, site: str) -> None:
     first = visit(open_page, site)
-    first.see(0, 7)
+    first.play(0, 0, LENGTH)
+    first.play(1, 0, 7.3)
     core = first.leave()["core"]
-    assert core["lesson_location"] == "08_attention_scores 7"
+    assert core["lesson_location"] == "1 7.3"
     assert core["exit"] == "suspend"
     second = visit(open_page, site, first)
-    assert second.state()["time"] == 7
-    assert second.state()["seen"] == 7 / SENTENCES
+    assert second.begun() == {"scene": 1, "seconds": 7.3}
     assert second.value("cmi.core.lesson_status") == "incomplete"
 
 
-def test_completes_when_nine_tenths_were_seen(open_page: Opener, site: str) -> None:
+def test_completes_when_nine_tenths_of_every_scene_were_seen(open_page: Opener, site: str) -> None:
     first = visit(open_page, site)
-    first.see(0, 12)
+    first.play(0, 0, LENGTH)
+    first.play(2, 0, LENGTH)
+    first.play(1, 0, LENGTH * 0.6)
     first.leave()
     second = visit(open_page, site, first)
-    second.see(12, 17)
     assert second.value("cmi.core.lesson_status") == "incomplete"
-    second.see(18, 19)
+    second.play(1, LENGTH * 0.6, LENGTH * 0.85)
+    assert second.value("cmi.core.lesson_status") == "incomplete"
+    second.play(1, LENGTH * 0.85, LENGTH * 0.92)
     assert second.value("cmi.core.lesson_status") == "completed"
-    assert second.leave()["core"]["lesson_status"] == "completed"
+    kept = second.leave()
+    assert kept["core"]["lesson_status"] == "completed"
     third = visit(open_page, site, second)
-    third.frame.evaluate("seen.clear()")
-    third.see(0, 1)
-    assert third.leave()["core"]["lesson_status"] == "completed", "never taken back"
+    third.play(0, 0, 1)
+    assert third.value("cmi.core.lesson_status") == "completed", "never taken back"
 
 
-def test_the_platform_is_not_asked_at_every_sentence(open_page: Opener, site: str) -> None:
+def test_jumping_to_the_end_is_not_seeing(open_page: Opener, site: str) -> None:
     first = visit(open_page, site)
-    first.see(0, 15)
+    for scene in range(SCENES):
+        first.play(scene, 0, 1)
+        first.play(scene, LENGTH - 1, LENGTH)
+    assert first.value("cmi.core.lesson_status") == "incomplete"
+
+
+def test_the_platform_is_not_asked_four_times_a_second(open_page: Opener, site: str) -> None:
+    first = visit(open_page, site)
+    first.play(0, 0, LENGTH, 0.25)
     assert first.page.evaluate("commits") <= 2
-    first.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    assert first.leave()["suspend_data"].startswith("15|0.1.2")
+    first.leave()
+    assert first.page.evaluate("commits") <= 3
 
 
 def test_the_real_page_resumes_and_completes(open_page: Opener, real_site: str) -> None:
     first = visit(open_page, real_site)
     assert first.value("cmi.core.lesson_status") == "incomplete"
-    first.play()
-    first.page.wait_for_function("frames[0].lecture.state().seen >= 0.3")
-    first.pause()
-    left = first.state()
-    assert first.leave()["suspend_data"] == left["bookmark"]
+    first.play_video()
+    first.page.wait_for_function(
+        "() => { const state = frames[0].lecture.state();"
+        " return state.scene === '02_decoder_inputs' && state.time > 1; }"
+    )
+    first.pause_video()
+    scene, seconds = first.leave()["core"]["lesson_location"].split(" ")
     second = visit(open_page, real_site, first)
-    assert second.state() == left
-    second.play()
-    second.page.wait_for_function("frames[0].lecture.state().completed")
-    assert second.value("cmi.core.lesson_status") == "completed"
+    assert scene == "1"
+    state = second.frame.evaluate("lecture.state()")
+    assert state == {"scene": "02_decoder_inputs", "time": float(seconds)}
+    assert not second.page.evaluate("told.some(one => one.name === 'cmi.suspend_data')")
+    second.play_video()
+    second.page.wait_for_function("API.LMSGetValue('cmi.core.lesson_status') === 'completed'")
     assert second.leave()["core"]["lesson_status"] == "completed"
-    third = visit(open_page, real_site, second)
-    assert third.state()["seen"] >= 0.9
 
 
 def test_what_is_reported_is_as_scorm_wants_it(open_page: Opener, site: str) -> None:
     first = visit(open_page, site)
-    first.see(0, 5)
+    first.play(0, 0, LENGTH)
     assert len(first.leave()["suspend_data"]) < 4096
     told = first.page.evaluate("told")
     assert {one["taken"] for one in told} == {"true"}
@@ -225,5 +229,5 @@ def test_an_order_becomes_a_package(tmp_path: Path) -> None:
 
 def test_without_a_platform_the_page_works_as_ever(open_page: Opener, site: str) -> None:
     page = open_page(f"{site}package/index.html", allow=(site,))
-    assert page.evaluate("lecture.remember") is True
-    page.evaluate("see(0, 3)")
+    assert page.evaluate("begun") is None
+    assert page.evaluate("typeof lectureHost") == "undefined"

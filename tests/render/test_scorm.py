@@ -30,7 +30,7 @@ def page(tmp_path: Path) -> Path:
 
 
 def pack(page: Path, target: Path) -> Path:
-    return package.write(page, target, item="transformer-lecture-zh", title="课 <&>")
+    return package.write(page, target, item="transformer-lecture-zh", title="课 <&>", scenes=20)
 
 
 def test_manifest_names_every_file_and_where_to_begin(page: Path, tmp_path: Path) -> None:
@@ -54,6 +54,7 @@ def test_manifest_names_every_file_and_where_to_begin(page: Path, tmp_path: Path
     files = {unquote(file.get("href")) for file in resource.findall(f"{CP}file")}
     assert files | {"imsmanifest.xml"} == names
     assert start.index("scorm.js") < start.index("charset")
+    assert 'data-scenes="20"' in start
 
 
 def test_same_folder_same_bytes(page: Path, tmp_path: Path) -> None:

@@ -1,18 +1,22 @@
-// SCORM 1.2 for the course page, by the hook that stands at the head of page.js: window.lecture.
-// This script comes before the page's own, asks it to leave remembering to the platform, and
-// reports:
+// SCORM 1.2 for the course page. The page knows nothing of SCORM: it asks `lectureHost.start()`
+// once where to begin, and tells `lectureHost.at(scene, seconds, length)` where it is while a scene
+// plays (scene: its place in the page, from 0; seconds and length: of the scene's video).
 //
-//   cmi.core.lesson_status    incomplete; completed as soon as 90 % of all sentences were played
-//   cmi.core.lesson_location  scene and second, for people
-//   cmi.suspend_data          the page's bookmark: where the learner is, and what was seen
+//   cmi.core.lesson_status    incomplete; completed when nine tenths of every scene were played
+//   cmi.core.lesson_location  the scene's place and the second, to begin at next time
+//   cmi.suspend_data          which parts of which scenes were played
 //   cmi.core.session_time     how long this visit was
 //
-// Without a learning platform around it nothing is reported, and the page remembers by itself.
+// Without a learning platform around it there is no host, and the page remembers by itself.
 (() => {
   "use strict";
-  const ENOUGH = 0.9; // of the sentences
-  const PAUSE = 20000; // milliseconds between two reports, unless there is news
-  const LIMIT = 4096; // characters of suspend_data, by the standard
+  const script = document.currentScript;
+  const SCENES = Number(script.dataset.scenes);
+  const PARTS = 50; // of a scene; which of them were played is what is remembered
+  const ENOUGH = 0.9; // of a scene's parts, and it is seen
+  const STEP = 5; // seconds; a longer way between two reports is a jump, not playing
+  const COMMIT = 20000; // milliseconds between two reports to the platform
+  const VERSION = "1";
 
   // The platform offers its interface in a window around this one, or in the one that opened it.
   function find(from) {
@@ -20,39 +24,70 @@
     for (let depth = 0; view && depth < 500; depth += 1) {
       try {
         if (view.API) return view.API;
-        if (view.parent === view) return null;
       } catch {
         return null; // another site's window
       }
+      if (view.parent === view) return null;
       view = view.parent;
     }
     return null;
   }
   const api = find(window) || (window.opener ? find(window.opener) : null);
+  const played = Array.from({ length: SCENES }, () => new Uint8Array(PARTS));
   const begun = Date.now();
-  let completed = false;
-  let reported = 0;
   let open = false;
+  let completed = false;
+  let place = null;
+  let last = null;
+  let reported = 0;
 
   const get = (name) => String(api.LMSGetValue(name) ?? "");
   const set = (name, value) => api.LMSSetValue(name, String(value));
 
-  function stayed() {
-    const hundredths = Math.floor((Date.now() - begun) / 10);
-    const seconds = Math.floor(hundredths / 100);
-    const two = (number) => String(number % 60).padStart(2, "0");
-    const hours = String(Math.floor(seconds / 3600)).padStart(4, "0");
-    const rest = String(hundredths % 100).padStart(2, "0");
-    return `${hours}:${two(Math.floor(seconds / 60))}:${two(seconds)}.${rest}`;
+  // Which parts were played, as one hexadecimal text for each scene: 13 digits for 50 parts.
+  function pack() {
+    const scenes = played.map((parts) => {
+      let text = "";
+      for (let start = 0; start < PARTS; start += 4) {
+        let digit = 0;
+        for (let bit = 0; bit < 4; bit += 1) digit = digit * 2 + (parts[start + bit] || 0);
+        text += digit.toString(16);
+      }
+      return text.replace(/0+$/, "");
+    });
+    return [VERSION, ...scenes].join(",");
+  }
+  function unpack(text) {
+    const [version, ...scenes] = text.split(",");
+    if (version !== VERSION) return;
+    scenes.slice(0, SCENES).forEach((digits, scene) => {
+      [...digits].forEach((digit, index) => {
+        const value = parseInt(digit, 16);
+        for (let bit = 0; bit < 4; bit += 1) {
+          const part = index * 4 + bit;
+          if (value & (8 >> bit) && part < PARTS) played[scene][part] = 1;
+        }
+      });
+    });
   }
 
-  function report(state, now) {
-    if (!open || !state) return;
-    const news = state.completed && !completed;
-    if (!now && !news && Date.now() - reported < PAUSE) return;
-    set("cmi.core.lesson_location", `${state.scene} ${state.time}`.slice(0, 255));
-    if (state.bookmark.length < LIMIT) set("cmi.suspend_data", state.bookmark);
-    if (news) {
+  const seen = (parts) => parts.reduce((sum, part) => sum + part, 0) >= ENOUGH * PARTS;
+
+  function stayed() {
+    const hundredths = Math.floor((Date.now() - begun) / 10);
+    const two = (number) => String(Math.floor(number)).padStart(2, "0");
+    const seconds = hundredths / 100;
+    return (
+      `${String(Math.floor(seconds / 3600)).padStart(4, "0")}:${two((seconds % 3600) / 60)}` +
+      `:${two(seconds % 60)}.${two(hundredths % 100)}`
+    );
+  }
+
+  function report() {
+    if (!open) return;
+    if (place) set("cmi.core.lesson_location", `${place.scene} ${place.seconds.toFixed(1)}`);
+    set("cmi.suspend_data", pack());
+    if (!completed && played.every(seen)) {
       completed = true;
       set("cmi.core.lesson_status", "completed");
     }
@@ -61,19 +96,20 @@
     reported = Date.now();
   }
 
-  const state = () => (window.lecture.state ? window.lecture.state() : null);
-
   function begin() {
     const status = get("cmi.core.lesson_status");
     completed = status === "completed" || status === "passed";
     if (!completed && status !== "incomplete") set("cmi.core.lesson_status", "incomplete");
-    set("cmi.core.exit", "suspend"); // so that the platform keeps what is reported
+    set("cmi.core.exit", "suspend"); // so that the platform keeps where the learner was
+    unpack(get("cmi.suspend_data"));
+    const [scene, seconds] = get("cmi.core.lesson_location").split(" ").map(Number);
+    if (scene >= 0 && scene < SCENES && seconds >= 0) place = { scene, seconds };
     api.LMSCommit("");
   }
 
   function end() {
     if (!open) return;
-    report(state(), true);
+    report();
     open = false;
     api.LMSFinish("");
   }
@@ -81,16 +117,27 @@
   open = Boolean(api) && String(api.LMSInitialize("")) === "true";
   if (!open) return;
   begin();
-  const kept = get("cmi.suspend_data");
-  window.lecture = { remember: false, enough: ENOUGH, onprogress: (told) => report(told, false) };
-  document.addEventListener("DOMContentLoaded", () => {
-    if (kept && window.lecture.resume) window.lecture.resume(kept);
-  });
-  document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "hidden") report(state(), true);
-  });
+  window.lectureHost = {
+    start: () => (place ? { ...place } : null),
+    at(scene, seconds, length) {
+      if (!(scene >= 0 && scene < SCENES && length > 0)) return;
+      const part = (time) => Math.min(PARTS - 1, Math.max(0, Math.floor((time / length) * PARTS)));
+      const playing =
+        last && last.scene === scene && seconds >= last.seconds && seconds - last.seconds <= STEP;
+      const from = playing ? part(last.seconds) : part(seconds);
+      for (let index = from; index <= part(seconds); index += 1) played[scene][index] = 1;
+      last = { scene, seconds };
+      place = { scene, seconds };
+      const news = !completed && played.every(seen);
+      if (news || Date.now() - reported > COMMIT) report();
+    },
+  };
+
   window.addEventListener("pagehide", end);
   window.addEventListener("pageshow", (event) => {
     if (event.persisted) window.location.reload(); // back again: a new visit
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden") report();
   });
 })();
