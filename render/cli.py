@@ -13,6 +13,7 @@ from typer.exceptions import TyperException
 
 from engine.errors import LectureError, from_os_error, one_line
 from render import commands
+from render.compare import command as comparing
 from render.cores import usable_cores
 from render.handout.command import handout
 from render.page import command as paging
@@ -29,9 +30,9 @@ WATCHED = bool(os.environ.get("LECTURE_WATCHED"))  # see render/watch/child.py
 _OPTIONS = {"add_completion": False, "rich_markup_mode": "rich"}
 _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws contact sheets,
 [bold]audit[/] checks every number and every picture, [bold]script[/] prints what to read aloud,
-[bold]test[/] runs the tests, [bold]install[/] adds packages that only some need,
-[bold]page[/] makes a folder for a memory stick or a web server, [bold]handout[/] the text to print,
-[bold]publish[/] and [bold]upload[/] are for platforms.
+[bold]compare[/] shows what other weights change, [bold]test[/] runs the tests,
+[bold]install[/] adds packages that only some need, [bold]page[/] makes a folder for a memory
+stick or a web server, [bold]handout[/] the text to print, [bold]publish[/] and [bold]upload[/] are for platforms.
 
 [bold]Examples[/]
 ./render.sh --quality draft            a quick look at everything
@@ -51,6 +52,7 @@ default_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 list_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 audit_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 script_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
+compare_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 sheet_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 publish_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 upload_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
@@ -261,6 +263,7 @@ def test(context: typer.Context) -> None:
 
 audit_app.command()(commands.audit)
 sheet_app.command()(commands.sheet)
+compare_app.command()(comparing.compare)
 handout_app.command()(handout)
 script_app.command()(script)
 page_app.command(epilog=paging.EPILOG)(paging.page)
@@ -269,6 +272,7 @@ upload_app.command(epilog=uploading.EPILOG)(uploading.upload)
 
 COMMANDS = {"list": list_app, "audit": audit_app, "sheet": sheet_app, "test": test_app}
 COMMANDS |= {"publish": publish_app, "upload": upload_app}
+COMMANDS |= {"compare": compare_app}
 COMMANDS |= {"handout": handout_app, "page": page_app}
 COMMANDS |= {"script": script_app}
 

@@ -86,6 +86,8 @@ class Workspace:
     ) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self._lock)
+        with contextlib.suppress(OSError), _locked(self.state / _LOCK):
+            _remove_abandoned(self.state)  # whose last worker may have ended meanwhile
 
 
 def _brought_over(finished: Path, final: Path) -> Path:

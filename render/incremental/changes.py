@@ -62,7 +62,7 @@ def changes(made: Any, key: Any, module: str, ordered: Mapping[str, Any], now: N
             return [UNREADABLE]
         return [
             *_ordered(made["picture"], ordered),
-            *_few(_values(made["values"], now.passes), "more values"),
+            *_few(values_moved(made["values"], now.passes), "more values"),
             *_texts(made["texts"], now.texts),
             *_few(_code(made["code"], now.files(module)), "more files"),
             *_versions(made, now.surroundings),
@@ -77,8 +77,9 @@ def _ordered(said: Mapping[str, Any], ordered: Mapping[str, Any]) -> Iterator[st
             yield field if field == "quality" else f"{field}: {said.get(field)!r}, now {value!r}"
 
 
-def _values(entries: list[Mapping[str, Any]], passes: Passes) -> list[str]:
-    """The values that moved, those first that come first in the model."""
+def values_moved(entries: list[Mapping[str, Any]], passes: Passes) -> list[str]:
+    """Of the values that a scene has read, those that are others in ``passes``: a line each, those
+    first that come first in the model."""
     moved = []
     for entry in entries:
         run, name = str(entry["run"]), str(entry["name"])
