@@ -32,6 +32,11 @@ class Names:
         filled = {name: escape(str(fact)) for name, fact in facts.items()}
         return WORDS[self.language][key].format(**filled)
 
+    def count(self, key: str, number: int) -> str:
+        """What stands under a number, in the singular where there is one."""
+        single = f"{key}_1"
+        return self.say(single if number == 1 and single in WORDS[self.language] else key)
+
 
 def write(path: Path, names: Names, both: Both, scenes: Sequence[Compared]) -> None:
     """Put the page in place, whole or not at all. Raises OSError."""
@@ -77,11 +82,11 @@ def _tiles(names: Names, both: Both, scenes: Sequence[Compared]) -> Iterator[str
     numbers = sum(len(scene.numbers) for scene in scenes)
     sentences = sum(scene.sentences for scene in scenes)
     for count, text in (
-        (len(both.matrices), say("matrices")),
+        (len(both.matrices), names.count("matrices", len(both.matrices))),
         (len(both.values), say("values", all=both.all_values)),
         (sum(bool(scene.reasons) for scene in scenes), say("scenes", all=len(scenes))),
-        (numbers, say("numbers")),
-        (sentences, say("sentences")),
+        (numbers, names.count("numbers", numbers)),
+        (sentences, names.count("sentences", sentences)),
     ):
         yield f'<div class="tile"><strong>{count}</strong><span>{text}</span></div>'
     loss = [f"{value:.4f}" for value in both.loss]

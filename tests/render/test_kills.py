@@ -37,9 +37,9 @@ def descendants(process: int) -> list[int]:
     return found
 
 
-def kill(process: subprocess.Popen[bytes], how: str) -> None:
+def kill(process: subprocess.Popen[bytes], how: str) -> list[int]:
     """``parent``: only the front door; ``group``: what a terminal would; ``all``: workers and
-    encoders, too; ``child``: one of those, and then the front door."""
+    encoders, too; ``child``: one of those, and then the front door. Returns which there were."""
     below = descendants(process.pid)
     victims = {"all": below, "child": random.sample(below, min(1, len(below)))}.get(how, [])
     for victim in victims:
@@ -48,6 +48,14 @@ def kill(process: subprocess.Popen[bytes], how: str) -> None:
     with contextlib.suppress(ProcessLookupError):
         (os.killpg if how == "group" else os.kill)(process.pid, signal.SIGKILL)
     process.wait()
+    return below
+
+
+def alive(process: int) -> bool:
+    with contextlib.suppress(OSError):
+        line = Path(f"/proc/{process}/cmdline").read_bytes()
+        return b"render" in line or b"ffmpeg" in line  # the number may have been given to another
+    return False
 
 
 def results(out: Path) -> dict[str, bytes]:
@@ -100,7 +108,7 @@ def test_fifty_kills(tmp_path: Path, front_door: FrontDoor) -> None:
 
     out, store = tmp_path / "o", tmp_path / "s"
     random.seed(20)
-    ended = Counter[str]()
+    ended, killed = Counter[str](), list[int]()
     while ended["killed"] < KILLS:
         size = random.choice(["20GB", "20GB", "1kB"])
         asked = [*options(random.randrange(VARIANTS)), "--out", "o", "--store", "s"]
@@ -123,6 +131,11 @@ def test_fifty_kills(tmp_path: Path, front_door: FrontDoor) -> None:
             ended["done"] += 1
         for found in results(out).items() if out.exists() else ():
             assert found in good, f"{found[0]} is spoilt"
+
+    end = time.monotonic() + 60  # a worker that was just starting looks only when it has started
+    while any(map(alive, killed)) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not any(map(alive, killed))
 
     for number in range(VARIANTS):
         result = front_door(*options(number), "--out", "o", "--store", "s")
