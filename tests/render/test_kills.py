@@ -124,7 +124,7 @@ def test_fifty_kills(tmp_path: Path, front_door: FrontDoor) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(random.uniform(0.05, 0.9) * lasts)
         if process.returncode is None:
-            kill(process, random.choice(["parent", "group", "all", "child"]))
+            killed += kill(process, random.choice(["parent", "group", "all", "child"]))
             ended["killed"] += 1
         else:
             assert process.returncode == 0
