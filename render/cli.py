@@ -32,7 +32,8 @@ _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws co
 [bold]audit[/] checks every number and every picture, [bold]script[/] prints what to read aloud,
 [bold]compare[/] shows what other weights change, [bold]test[/] runs the tests,
 [bold]install[/] adds packages that only some need, [bold]page[/] makes a folder for a memory
-stick or a web server, [bold]handout[/] the text to print, [bold]publish[/] and [bold]upload[/] are for platforms.
+stick or a web server, [bold]handout[/] the text to print, [bold]publish[/] and [bold]upload[/] are
+for platforms.
 
 [bold]Examples[/]
 ./render.sh --quality draft            a quick look at everything
