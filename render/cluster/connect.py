@@ -73,7 +73,7 @@ def client(address: str, scratch: Path) -> Iterator[Any]:
                     threads_per_worker=1,
                     processes=True,
                     host="127.0.0.1",
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",  # none is asked for, but None is port 8787
                     memory_limit=0,  # the drawing processes are not the worker's own memory
                     silence_logs=logging.CRITICAL,
                     local_directory=str(scratch),

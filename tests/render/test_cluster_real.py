@@ -138,7 +138,7 @@ def test_threads_and_a_store_in_memory(tmp_path: Path) -> None:
         "from render.session import Session\n"
         "from render.store.choice import choose\n"
         "with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, protocol='tcp',\n"
-        "        host='127.0.0.1', dashboard_address=None, memory_limit=0) as cluster:\n"
+        "        host='127.0.0.1', dashboard_address='127.0.0.1:0', memory_limit=0) as cluster:\n"
         "    wish = Wish(quality='draft', out=Path('o'), cluster=cluster.scheduler_address,\n"
         "        store=choose('memory://lecture', '1GB'))\n"
         "    code = Session(*orders(wish)).run()\n"
