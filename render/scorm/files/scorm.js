@@ -122,9 +122,11 @@
     at(scene, seconds, length) {
       if (!(scene >= 0 && scene < SCENES && length > 0)) return;
       const part = (time) => Math.min(PARTS - 1, Math.max(0, Math.floor((time / length) * PARTS)));
-      const playing =
-        last && last.scene === scene && seconds >= last.seconds && seconds - last.seconds <= STEP;
-      const from = playing ? part(last.seconds) : part(seconds);
+      // Reports come now and then: what lies between two of them was played, unless it is far.
+      const before = last || place;
+      const since = before && before.scene === scene ? before.seconds : 0;
+      const playing = seconds >= since && seconds - since <= STEP;
+      const from = playing ? part(since) : part(seconds);
       for (let index = from; index <= part(seconds); index += 1) played[scene][index] = 1;
       last = { scene, seconds };
       place = { scene, seconds };
