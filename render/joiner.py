@@ -10,12 +10,12 @@ from render.combination import Combination
 
 
 class Joiner:
-    """Joins films one after the other: with many orders beside the drawing, so that no worker has
-    to wait; else at the end, so that a run that is stopped stops at once."""
+    """Joins films: ``beside`` the drawing so many at a time, so that no worker has to wait for one;
+    with 0, one after the other at the end, so that a run that is stopped stops at once."""
 
-    def __init__(self, join: Callable[[Combination], None], beside: bool) -> None:
+    def __init__(self, join: Callable[[Combination], None], beside: int) -> None:
         self._join = join
-        self._thread = ThreadPoolExecutor(1) if beside else None
+        self._thread = ThreadPoolExecutor(beside) if beside else None
         self._films: list[Callable[[], None]] = []
 
     def join(self, combination: Combination) -> None:

@@ -14,6 +14,7 @@ from engine.errors import LectureError, one_line
 from render import pool
 from render.backlog import Job
 from render.combination import Combination, exit_code, summary
+from render.cores import usable_cores
 from render.estimate import WEIGHTS, Estimate
 from render.joiner import Joiner
 from render.order import Order
@@ -88,7 +89,9 @@ class Session:
             check_free_space(self._needed())
             slots = max(1, min(first.jobs, len(jobs)))
             self._estimate = Estimate({job.task.folder: job.work for job in jobs}, slots)
-            self._joiner = Joiner(self._make_film, beside=self._many)
+            # with one order at the end; on a cluster, the cores here have nothing else to do
+            beside = (usable_cores() if first.cluster else 1) if self._many else 0
+            self._joiner = Joiner(self._make_film, beside)
             with Screen(self._estimate, len(jobs)) as self._screen, self._joiner:
                 self._say = self._screen.say
                 for combination, lines in zip(self._combinations, idle, strict=True):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
+import signal
 import sys
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -67,18 +69,18 @@ def client(address: str, scratch: Path) -> Iterator[Any]:
     quiet = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.limit": "1h"}
     with contextlib.ExitStack() as stack, dask.config.set(quiet):
         if number is not None:
-            address = stack.enter_context(
-                LocalCluster(  # type: ignore[no-untyped-call]
+            with _without_interrupts():
+                here = LocalCluster(  # type: ignore[no-untyped-call]
                     n_workers=number,
                     threads_per_worker=1,
                     processes=True,
                     host="127.0.0.1",
-                    dashboard_address="127.0.0.1:0",  # none is asked for, but None is port 8787
+                    dashboard_address="127.0.0.1:0",  # there is none, but None is port 8787
                     memory_limit=0,  # the drawing processes are not the worker's own memory
                     silence_logs=logging.CRITICAL,
                     local_directory=str(scratch),
                 )
-            )
+            address = stack.enter_context(here)
         try:
             made = Client(  # type: ignore[no-untyped-call]
                 address, timeout=_PATIENCE, set_as_default=False
@@ -90,3 +92,15 @@ def client(address: str, scratch: Path) -> Iterator[Any]:
                 found=one_line(str(error) or type(error).__name__),
             ) from error
         yield stack.enter_context(made)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Threads and processes begun meanwhile, and theirs, never get Ctrl-C: the terminal sends it to
+    all, but only this process is to act on it. It gets one that came meanwhile at the end."""
+    resource_tracker.ensure_running()  # else it is begun meanwhile, and takes the block away
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -39,11 +39,14 @@ def drawing(root: int) -> list[psutil.Process]:
     return found
 
 
-def started(*arguments: str | Path, cwd: Path, **more: str) -> subprocess.Popen[str]:
+def started(
+    *arguments: str | Path, cwd: Path, start_new_session: bool = False
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command(*arguments),
         cwd=cwd,
-        env=environment(**more),
+        env=environment(),
+        start_new_session=start_new_session,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -205,6 +208,21 @@ def test_a_run_that_is_stopped_stops_its_workers(
     until(lambda: not drawn.is_running(), 20)
     until(lambda: not any(cluster.folder.glob("good/**/04_long-*")), 20)
     assert front_door("2", *options).returncode == 0
+
+
+def test_ctrl_c_in_a_terminal_reaches_only_the_front_door(tmp_path: Path) -> None:
+    """There, all processes get it; no worker has anything to say about it."""
+    run = started(
+        "4", *DRAFT, "--cluster", "local:2", "--out", "o", cwd=tmp_path, start_new_session=True
+    )
+    until(lambda: any(tmp_path.glob("o/.render/run-*/cluster-*/**/04_long-*/pictures.mp4")))
+    (drawn,) = drawing(run.pid)
+    os.killpg(run.pid, signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    assert (run.returncode, out) == (130, "")
+    assert err == "render: stopped; finished videos are as they were\n"
+    until(lambda: not drawn.is_running(), 20)
+    assert leftovers(tmp_path / "o") == []
 
 
 def test_a_store_that_the_workers_do_not_share(cluster: Cluster, tmp_path: Path) -> None:
