@@ -50,7 +50,7 @@ def compare(
 
     chosen, languages = campaign.scenes_named(scenes or ()), languages_named(lang)
     make_folder(out)
-    console = Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
     failures = []
     for language in languages:
         before, after = (lessons.settings(lesson, language, file) for file in (old, new))

@@ -72,7 +72,7 @@ def _page(names: Names, both: Both, scenes: Sequence[Compared]) -> Iterator[str]
     yield "</main>"
     yield f"<footer>{say('hint')}</footer>"
     yield '<dialog><div><div class="frame"></div></div><p><b></b><span class="hide">'
-    yield f"{say('hint')}</span></p></dialog>"
+    yield f"{say('keys')}</span></p></dialog>"
     yield f"<script>{(_FILES / 'compare.js').read_text('utf-8')}</script></body></html>"
 
 
@@ -132,7 +132,7 @@ def _overview(names: Names, scenes: Sequence[Compared]) -> Iterator[str]:
             yield f'<td class="number">{count}</td>'
         reworded = f' <span class="tag">{say("reworded")}</span>' if scene.variants else ""
         yield f'<td class="number">{scene.sentences}{reworded}</td>'
-        yield f'<td class="why">{escape(scene.reasons[0])}</td></tr>'
+        yield f'<td class="why">{escape(scene.because)}</td></tr>'
     yield "</table>"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -74,6 +75,12 @@ class Compared:
     all_beats: int = 0
     numbers: tuple[Change, ...] = ()
     seconds: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def because(self) -> str:
+        """The first reason that is a number rather than a place."""
+        numbers = (line for line in self.reasons if not re.match(r"[\w ]+ arg(max|min):", line))
+        return next(numbers, self.reasons[0])
 
     @property
     def sentences(self) -> int:

@@ -11,6 +11,7 @@ from render.compare.scene import Compared
 from render.compare.weights import Both
 
 _MOST = 12  # matrices and values named
+_WIDTHS = {"scene": 22}  # however narrow the terminal
 
 
 def report(both: Both, scenes: Sequence[Compared], console: Console) -> None:
@@ -47,7 +48,9 @@ def _values(both: Both, console: Console) -> None:
 
 
 def _scenes(scenes: Sequence[Compared], console: Console) -> None:
-    table = Table("scene", "beats", "numbers", "sentences", "because", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for head in ("scene", "beats", "numbers", "sentences", "because"):
+        table.add_column(head, no_wrap=True, min_width=_WIDTHS.get(head))
     for scene in scenes:
         if not scene.reasons:
             table.add_row(scene.scene.slug, "as it was", style="dim")
@@ -58,6 +61,6 @@ def _scenes(scenes: Sequence[Compared], console: Console) -> None:
             f"{len(scene.beats)} of {scene.all_beats}",
             str(len(scene.numbers)),
             f"{scene.sentences}{other}",
-            scene.reasons[0],
+            scene.because,
         )
     console.print(table)

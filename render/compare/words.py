@@ -40,9 +40,8 @@ WORDS: dict[str, dict[str, str]] = {
         "only_new": "new",
         "picture_only": "The picture differs; the digits that stay on it do not.",
         "nothing": "No number and no sentence on screen changes: the digits shown round alike.",
-        "unchanged": "Not rendered anew",
-        "hint": "Click a picture to enlarge it; space or the arrow keys switch between before and "
-        "after.",
+        "hint": "Click a picture to enlarge it.",
+        "keys": "Arrow keys or space: the other picture. Esc: back.",
         "all_numbers": "all {count} numbers that change",
     },
     "zh": {
@@ -79,8 +78,8 @@ WORDS: dict[str, dict[str, str]] = {
         "only_new": "新出现",
         "picture_only": "画面变了，停留在画面上的数字没有变。",
         "nothing": "屏幕上的数和句子都没有变：四舍五入以后相同。",
-        "unchanged": "不必重新绘制",
-        "hint": "点击画面可放大；空格键或方向键在之前与之后之间切换。",
+        "hint": "点击画面可放大。",
+        "keys": "方向键或空格键：另一张；Esc：返回。",
         "all_numbers": "全部 {count} 个变了的数",
     },
 }
