@@ -8,6 +8,7 @@ so that a worker can tell if they have been edited since.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -49,6 +50,10 @@ def _import() -> None:
     import render.worker
     import render.writer  # noqa: F401
     import scenes.base  # noqa: F401
+    from render.fast import build, native
+
+    with contextlib.suppress(build.NotBuilt):
+        native.load()
 
 
 def _fork(pool: socket.socket, selector: selectors.BaseSelector) -> bool:
