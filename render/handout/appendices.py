@@ -16,6 +16,7 @@ from render.handout.book import Book, number
 from render.handout.content import Number, Paragraph, Parts, joined
 from render.handout.steps_encoder import cross_layer
 from render.handout.steps_inference import Written
+from scenes.rounding import MINUS
 from scenes.values import Values
 
 
@@ -104,4 +105,6 @@ def tutorial_errata(book: Book) -> None:
 
 
 def filled(template: str, facts: dict[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda match: facts[match[1]], template)
+    """The template with the facts, and minus signs as the handout has them."""
+    text = re.sub(r"\{(\w+)\}", lambda match: facts[match[1]], template)
+    return re.sub(r"(?<!\w)-(?=\d)", MINUS, text)

@@ -237,7 +237,8 @@ def test_errata_are_those_of_the_engine_and_only_for_its_model(pages):
         section = pages[language][1].partition('data-slug="errata"')[2]
         for entry in appendices.entries():
             for value in entry.facts.values():
-                assert htmllib.escape(value, quote=False) in section, (entry.key, value)
+                printed = re.sub(r"(?<!\w)-(?=\d)", "−", value)
+                assert htmllib.escape(printed, quote=False) in section, (entry.key, value)
     assert 'data-slug="errata"' in pages["consistent"][1]
     for name in ("random", "other"):
         assert 'data-slug="errata"' not in pages[name][1]
