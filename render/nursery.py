@@ -24,7 +24,7 @@ from render.incremental.code import Code
 
 def main(descriptor: str, code_kept: str) -> None:
     code = Code(Path(code_kept))
-    made.IMPORTED.update(code.files("scenes.base"))
+    made.IMPORTED.update(code.whole("scenes.base"))
     code.keep()
     _import()
     if len(list(Path("/proc/self/task").iterdir())) > 1:

@@ -62,6 +62,17 @@ class Code:
             found[_shown(package, path)] = _digest(" ".join(sorted(used)).encode())
         return dict(sorted(found.items()))
 
+    def whole(self, module: str) -> dict[str, str]:
+        """The same files with digests of all that is in each, also of packages that only gather
+        names, where :meth:`files` has what is taken through them."""
+        names: dict[str, set[str]] = {}
+        found = {}
+        for name in [*self._reach([module, WORKER], names), *names]:
+            path = _file_of(name)
+            assert path is not None
+            found[_shown(name, path)] = str(self._read(path)["digest"])
+        return found
+
     def keep(self) -> None:
         """Write down the digests found, for the next run."""
         if self._kept and self._new:

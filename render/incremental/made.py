@@ -15,7 +15,7 @@ from render.quality import AUDIO_RATE, Quality
 
 #: on every record, so that a record of another form is none
 FORM = 1
-#: digests of files that this process had imported before it knew its scene
+#: files that this process had imported before it knew its scene, as ``Code.whole`` has them
 IMPORTED: dict[str, str] = {}
 
 
@@ -39,8 +39,10 @@ class Notes:
     def __init__(self, module: str, code_kept: Path | None) -> None:
         self._module = module
         self._kept = code_kept
-        found = Code(code_kept).files(module)
-        self._code = {n: d if IMPORTED.get(n, d) == d else "" for n, d in found.items()}
+        code = Code(code_kept)
+        whole = code.whole(module)
+        old = {name for name, digest in whole.items() if IMPORTED.get(name, digest) != digest}
+        self._code = {n: "" if n in old else d for n, d in code.files(module).items()}
 
     def finish(self, reads: Any, ordered: dict[str, Any], ffmpeg: str) -> dict[str, Any]:
         """Everything that the video depends on. Files that were edited while it was drawn count

@@ -201,3 +201,19 @@ def test_a_file_edited_while_it_was_drawn_counts_as_changed(tmp_path: Path) -> N
 
     finished = notes.finish(Nothing(), {}, sys.executable)
     assert finished["code"]["scenes/theme.py"] == ""
+
+
+def test_what_a_worker_had_imported_counts_by_its_contents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scenes take other names through a gathering package than what was imported first."""
+    from render.incremental import made
+    from render.incremental.code import Code
+
+    module, parts = "scenes.s08_attention_scores", "scenes/parts/__init__.py"
+    before = Code().whole("scenes.base")
+    assert parts in before
+    monkeypatch.setattr(made, "IMPORTED", before)
+    assert all(made.Notes(module, None)._code.values())
+    monkeypatch.setitem(before, parts, "as it was before")
+    assert [n for n, digest in made.Notes(module, None)._code.items() if not digest] == [parts]
