@@ -14,6 +14,7 @@ from render.voice.store import Store, digest_of
 
 Beat = tuple[str, str]  # slug and key
 _WANTED = f"a file that ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+_FEW = 8  # recordings that one process is sooner through with than others have started
 _IGNORED = (".txt", ".md", ".json", ".toml")
 
 
@@ -66,6 +67,7 @@ class Recordings:
             from render.helpers import share_out
 
             jobs = [(path, self.store.path(digest)) for digest, path in fresh.items()]
+            processes = processes if len(jobs) > _FEW else 1
             for digest, wrong in zip(fresh, share_out(_prepare, jobs, processes), strict=True):
                 if wrong:
                     bad[digest] = wrong
