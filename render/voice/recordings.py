@@ -147,10 +147,13 @@ def _two_tables(said: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _prepare(job: tuple[Path, Path]) -> tuple[str, str] | None:
-    """Make one recording ready; what is wrong with it, if anything."""
+    """Make one recording ready; what is wrong with it, if anything. Raises LectureError where
+    something else is: a full disk, say."""
     try:
         prepare(*job)
     except LectureError as error:
+        if error.field != "recording":
+            raise
         return str(error.expected), str(error.found)
     return None
 

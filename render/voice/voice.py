@@ -15,6 +15,7 @@ from render.voice.script import SCRIPT, changed
 from render.voice.spoken import table_of
 from render.voice.store import Store, digest_of
 from render.voice.timing import digests, pause
+from render.workspace import make_folder
 from scenes import texts
 
 _RECORDINGS = "recordings"
@@ -64,6 +65,7 @@ class Voice:
 
     def __init__(self, choice: Choice, language: str, state: Path) -> None:
         self._choice, self._language = choice, language
+        self._out = state.parent
         self.store = Store(state / "voice")
         self.recordings: Recordings | None = None
         if choice.name == _RECORDINGS:
@@ -87,6 +89,7 @@ class Voice:
 
     def make_ready(self, slugs: Sequence[str], processes: int) -> None:
         """Prepare recordings that are new, before anything is rendered."""
+        make_folder(self._out)
         self.store.make_folder()
         if self.recordings is not None:
             self.recordings.make_ready(slugs, processes)

@@ -189,6 +189,26 @@ def test_a_recording_known_to_be_bad_is_not_read_again(tmp_path: Path) -> None:
     assert store.has(found.digest("s", "only"))
 
 
+def test_a_full_disk_is_no_fault_of_a_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take = write(tmp_path / "takes" / "s" / "only.wav", speech(1))
+    index = tmp_path / "index.json"
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    found = Recordings(take.parents[1], {"s": ["only"]}, Store(tmp_path / "voice"), index)
+    with monkeypatch.context() as patch, pytest.raises(LectureError, match="No space left"):
+        patch.setattr("wave.Wave_write.writeframes", fail)
+        found.make_ready(["s"], 1)
+    assert list((tmp_path / "voice").iterdir()) == []
+    again = Recordings(take.parents[1], {"s": ["only"]}, Store(tmp_path / "voice"), index)
+    again.make_ready(["s"], 1)
+    assert again.digest("s", "only")
+    assert again.complaints == []
+
+
 def test_sounds_that_no_video_has_go_after_a_day(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for name in ("used", "new", "old"):
