@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from engine.errors import LectureError
-from render.captions.tracks import Track
 from render.incremental.stamps import stamp
 from render.incremental.state import State
 from render.metadata import Origin
 from render.order import Order
 from render.progress import duration
 from render.records import write_record
-from render.sides.covers import Covers, design
-from render.sides.keeper import Keeper, digest_of
+from render.sides.beside import Beside
+from render.sides.keeper import digest_of
 from render.store.finished import Finished
 from render.task import Failure, Task
 from render.voice.parts import film_sounds, kept, settle
 from render.workspace import Workspace
 from scenes.registry import SceneInfo
-
-if TYPE_CHECKING:
-    from render.sides.making import Making
 
 Say = Callable[[str], None]
 _MB = 1_000_000
@@ -47,23 +40,21 @@ class Combination:
         self.up_to_date = [s for s in order.scenes if s not in self.scenes]
         self.waiting = {order.video_name(scene) for scene in self.scenes}
         self.failures: dict[str, Failure] = {}  # by the scene's slug, or the film's name
-        self.sides_failed: dict[str, Failure] = {}  # by the video's name
         self.made = self.taken = 0
         self.complaints: list[str] = []  # of recordings
         self.film = ""  # what became of it
-        self.keeper: Keeper = Keeper(order, self.state.now.passes)
-        self.covers = Covers(order)
         self._shown = "" if alone else f"{order.out.name}/"
+        self.beside: Beside = Beside(order, self.state.now.passes, self._shown)
         self._brief = not alone or bool(os.environ.get("LECTURE_WATCHED"))
 
     def idle_lines(self) -> list[str] | None:
         """With nothing to render and nothing to join, how things stand; else None."""
-        if self.scenes or any(map(self._sides_are_stale, self.up_to_date)):
+        if self.scenes or any(map(self.beside.is_stale, self.up_to_date)):
             return None
         parts = self.state.parts()
         if isinstance(parts, str):
             film = self._no_film(parts)
-        elif self.state.film_is_up_to_date(parts) and not self._films_sides_are_stale():
+        elif self.state.film_is_up_to_date(parts) and not self.beside.film_is_stale():
             film = self._film_stays()
         else:
             return None
@@ -72,45 +63,8 @@ class Combination:
     def refresh(self, space: Workspace, binary: str) -> Iterator[str]:
         """Captions and the like of videos that are up to date, where they are not; then a line per
         such video, and what :meth:`lines_of_the_rest` says."""
-        making = self._making(space, binary)
-        for scene in filter(self.keeper.is_stale, self.up_to_date):
-            name = self.order.video_name(scene)
-            with self._sides_of(name):
-                making.refresh_scene(scene)
-            yield self._sides_told(name)
-        coverless = [*filter(self.covers.is_stale, self.up_to_date)]
-        done = self.covers.draw(space, coverless) if coverless else ()
-        for scene, failure in zip(coverless, done, strict=True):
-            name = self.order.video_name(scene)
-            if failure:
-                self.sides_failed[f"{name}: cover"] = failure
-            yield f"{self.order.out / name}: {failure.line if failure else 'cover drawn'}"
+        yield from self.beside.refresh(space, binary, self.up_to_date)
         yield from self.lines_of_the_rest()
-
-    def _sides_are_stale(self, scene: SceneInfo) -> bool:
-        return self.keeper.is_stale(scene) or self.covers.is_stale(scene)
-
-    def _films_sides_are_stale(self) -> bool:
-        return self.keeper.film_is_stale() or self.covers.film_is_stale()
-
-    def _making(self, space: Workspace, binary: str) -> Making:
-        from render.sides.making import Making
-
-        return Making(self.order, self.keeper, space, binary)
-
-    @contextlib.contextmanager
-    def _sides_of(self, name: str) -> Iterator[None]:
-        """Whatever cannot be made beside a video is told, and the video is left in peace."""
-        try:
-            yield
-        except LectureError as error:
-            self.sides_failed[name] = Failure(str(error), mistake=True)
-
-    def _sides_told(self, name: str) -> str:
-        failure = self.sides_failed.get(name)
-        if failure:
-            return f"{self._shown}{name}: no captions: {failure.line}"
-        return f"{self.order.out / name}: captions and descriptions made anew"
 
     def lines_of_the_rest(self) -> Iterator[str]:
         """A line per video that is up to date; one for all of them where there are many orders,
@@ -146,40 +100,18 @@ class Combination:
             burn=order.burn,
         )
 
-    def captioned(
-        self, space: Workspace, binary: str, scene: SceneInfo, finished: Finished
-    ) -> Finished:
-        """With the captions in its video, if they are not there; where they cannot be, without."""
-        name, drawn = self.order.video_name(scene), {}
-        if "cover" in finished.files:
-            drawn = {"cover": design(), **finished.notes}
-        with self._sides_of(name):
-            story = self.keeper.story(scene, asdict(finished.result))
-            if finished.notes.get("captions") != digest_of(story.captions()):
-                origin = Origin(self.order.language, self.order.quality.name, finished.key)
-                making, title = self._making(space, binary), self.order.title(scene)
-                notes = making.caption(finished.files["video"], story, origin, title)
-                return replace(finished, notes={**drawn, **notes, **_pictures(finished.notes)})
-        return replace(finished, notes={**drawn, **finished.notes})
-
     def publish(self, space: Workspace, binary: str, scene: SceneInfo, finished: Finished) -> Path:
         """Put a video in place and what belongs beside it; returns where."""
         out, name, described = self.order.out, self.order.video_name(scene), finished.describe()
         space.publish(finished.files["numbers"], self.order.numbers_name(scene), out)
         final = space.publish(finished.files["video"], name, out)
         write_record(out, name, self.order.quality.fps, finished.result, described)
-        with self._sides_of(name):
-            if "captions" in finished.notes:
-                story = self.keeper.story(scene, asdict(finished.result))
-                self._making(space, binary).write(name, story)
-            if "cover" in finished.files and finished.notes["cover"] == design():
-                self.covers.put(space, finished.files["cover"], name, scene)
+        self.beside.put(space, binary, scene, finished)
         return final
 
     def not_captioned(self, scene: SceneInfo) -> str:
         """What to add to the line about a video where it has no captions."""
-        name = self.order.video_name(scene)
-        return f"; {self._sides_told(name)}" if name in self.sides_failed else ""
+        return self.beside.complaint(self.order.video_name(scene))
 
     def ended(
         self, scene: SceneInfo, failure: Failure | None = None, *, taken: bool = False
@@ -217,47 +149,34 @@ class Combination:
         checked = "not all scenes could be rendered" if self.failures else state.parts()
         if isinstance(checked, str):
             return self._no_film(checked)
-        making, name = self._making(space, binary), order.film_name
+        name = order.film_name
         if state.film_is_up_to_date(checked):
-            if not self._films_sides_are_stale():
+            if not self.beside.film_is_stale():
                 return self._film_stays()
-            with self._sides_of(name):
-                making.refresh_film()
-                self._cover_film(space)
-            return self._sides_told(name)
+            return self.beside.refresh_film(space, binary)
         videos = [film.SceneVideo(part.name, part.title, part.origin) for part in checked]
         parts = film.snapshot(space, videos, order.out)
         if isinstance(parts, str):
             return self._no_film(parts)
         key = state.film_key(checked)
         origin = Origin(order.language, order.quality.name, key)
-        captions: tuple[Track, ...] = ()
-        with self._sides_of(name):
-            captions = self.keeper.film_story().captions()
+        captions = self.beside.film_captions()
         sounds = film_sounds(state, parts, checked)
         finished = film.join(name, parts, origin, order.quality, binary, captions, sounds)
         stamped = stamp(finished)
         path = space.publish(finished, name, order.out)
         shutil.rmtree(finished.parent, ignore_errors=True)
         state.note_film(key, stamped, digest_of(captions))
-        with self._sides_of(name):
-            if captions:
-                making.write(name, self.keeper.film_story())
-            self._cover_film(space)
+        self.beside.put_film(space, binary, captions)
         self.film = "made"
         seconds = sum(part.frames for part in parts) / order.quality.fps
         told = f"{path}: the whole lecture, {duration(seconds)}, {len(parts)} chapters"
-        return f"{told}; {self._sides_told(name)}" if name in self.sides_failed else told
+        return told + self.beside.complaint(name)
 
     def settle(self) -> list[str]:
         """At the end of a run: what is to be said of recordings."""
         self.complaints = settle(self.state)
         return self.complaints
-
-    def _cover_film(self, space: Workspace) -> None:
-        """The film's cover, if its first scene has one by now: what hinders that is told there."""
-        if self.covers.film_is_stale() and not self.covers.is_stale(self.order.everything[0]):
-            self.covers.put_film(space)
 
     def _film_stays(self) -> str:
         self.film = "up to date"
@@ -275,11 +194,6 @@ class Combination:
         return self._no_film(str(error))
 
 
-def _pictures(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Which video the captions were put into is told by the first who did it."""
-    return {field: notes[field] for field in ("pictures",) if field in notes}
-
-
 def summary(combinations: list[Combination]) -> Iterator[str]:
     """The end of a run with many orders: how much was made, and everything that was not."""
     made = sum(each.made for each in combinations)
@@ -293,7 +207,7 @@ def summary(combinations: list[Combination]) -> Iterator[str]:
         f"{same} up to date, {failed} failed; {films} films joined"
     )
     for each in combinations:
-        for name, failure in (*each.failures.items(), *each.sides_failed.items()):
+        for name, failure in (*each.failures.items(), *each.beside.failed.items()):
             yield f"    {each.order.out.name}/{name}{each.order.of_track}: {failure.line}"
 
 
@@ -302,7 +216,7 @@ def exit_code(combinations: list[Combination]) -> int:
     failures = [
         failure
         for each in combinations
-        for failure in (*each.failures.values(), *each.sides_failed.values())
+        for failure in (*each.failures.values(), *each.beside.failed.values())
     ]
     if not failures:
         return 1 if any(each.complaints for each in combinations) else 0

@@ -179,7 +179,7 @@ class Session:
         if not finished:
             return ""
         where = self._space, self._binary, scene
-        final = first.publish(*where, first.captioned(*where, finished))
+        final = first.publish(*where, first.beside.captioned(*where, finished))
         return f"{final}: taken from the store{first.not_captioned(scene)}"
 
     def wanted(self, task: Task) -> bool:
@@ -249,7 +249,7 @@ class Session:
         """``keep``: in the store, which does not have it yet."""
         commission, result = self._commissions[task.folder], finished.result
         first, where = commission.owners[0], (self._space, self._binary, commission.scene)
-        finished = first.captioned(*where, finished)
+        finished = first.beside.captioned(*where, finished)
         if keep:
             self._supply.keep(finished)
         final = first.publish(*where, finished)
