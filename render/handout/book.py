@@ -197,7 +197,7 @@ def exactly(scalars: Iterable[Scalar], most: int = 4) -> list[Number]:
 
 def of(name: str, *indices: str | int) -> str:
     """A name with indices as a formula: ``of("q", "我", 0)``; a name of several letters upright."""
-    shown = name if len(name) == 1 else quoted(name)
+    shown = name if len(name.rstrip("'")) == 1 else quoted(name)
     inside = ", ".join(quoted(str(index)) for index in indices)
     return f"{shown}_({inside})" if inside else shown
 
