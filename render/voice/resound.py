@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.errors import LectureError
 from render.check import check_video
+from render.content import pictures_of
 from render.expected import Expected
 from render.finish import Part, assemble
 from render.incremental.made import key_of
@@ -54,7 +55,8 @@ def resound(task: Task) -> Result:
         with_chapters=False,
         sound=track,
     )
-    check_video(task.video, Expected(task.quality, frames, task.title, origin), shown_as=task.slug)
+    expected = Expected(task.quality, frames, task.title, origin, pictures=pictures_of([old]))
+    check_video(task.video, expected, shown_as=task.slug)
     return Result(frames, time.monotonic() - began, 0, record["beats"])
 
 
