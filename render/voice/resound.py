@@ -55,8 +55,8 @@ def resound(task: Task) -> Result:
         with_chapters=False,
         sound=track,
     )
-    expected = Expected(task.quality, frames, task.title, origin, pictures=pictures_of([old]))
-    check_video(task.video, expected, shown_as=task.slug)
+    wanted = Expected(task.quality, frames, task.title, origin, pictures=pictures_of([old]))
+    check_video(task.video, wanted, shown_as=task.slug)
     return Result(frames, time.monotonic() - began, 0, record["beats"])
 
 
