@@ -48,7 +48,8 @@ def compare(
     from render.workspace import make_folder
     from scenes import lessons
 
-    chosen, languages = campaign.scenes_named(scenes or ()), languages_named(lang)
+    chosen = sorted(campaign.scenes_named(scenes or ()), key=lambda scene: scene.number)
+    languages = languages_named(lang)
     make_folder(out)
     console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
     failures = []

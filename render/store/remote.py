@@ -19,6 +19,8 @@ R = TypeVar("R")
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
 #: what to install for a kind of URL that needs more
 _EXTRAS = {"s3": "s3", "s3a": "s3"}
+#: have no folders; making one there would make a bucket
+_FLAT = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "oss"}
 
 
 def _told(method: Callable[P, R]) -> Callable[P, R]:
@@ -116,8 +118,10 @@ class Remote:
             return
 
     def _make_folder(self, path: str) -> None:
-        """For file systems that have folders; the others do nothing."""
-        self._files.makedirs(self._at(path).rpartition("/")[0], exist_ok=True)
+        """Where the file system has folders."""
+        kinds = self._files.protocol
+        if _FLAT.isdisjoint([kinds] if isinstance(kinds, str) else kinds):
+            self._files.makedirs(self._at(path).rpartition("/")[0], exist_ok=True)
 
 
 def _time(info: Mapping[str, Any]) -> float:

@@ -91,7 +91,7 @@ class Supply:
 
 
 def _warning(error: LectureError) -> str:
-    return f"rendering without the store (--store none says so, too): {error}"
+    return f"going on without a store: {error}"
 
 
 def has(order: Order, scene: SceneInfo, now: Now) -> bool:
