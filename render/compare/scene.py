@@ -136,7 +136,7 @@ class _Played:
             job.scene, settings, at_beat=self._keep, draw=True, height=job.height
         )
         self.numbers = [
-            Shown(f"{describe(entry['source'])} .{entry['decimals']}", entry["shown"])
+            Shown(f"{describe(entry['source'])} .{entry['decimals']}", _bare(entry["shown"]))
             for entry in self.scene.record.numbers()
         ]
 
@@ -146,7 +146,7 @@ class _Played:
             [
                 Shown(
                     f"{describe(number.scalar.recipe())} .{number.decimals}",
-                    number.text,
+                    _bare(number.text),
                     _place(onscreen.box_of(number)),
                 )
                 for item in onscreen.items(scene.mobjects)
@@ -154,6 +154,11 @@ class _Played:
                 for number in onscreen.numbers_of(item)
             ]
         )
+
+
+def _bare(shown: str) -> str:
+    """Without the brackets that a negative number has in an equation."""
+    return shown.strip("()")
 
 
 def _beats(old: _Played, new: _Played) -> list[BeatPair]:
