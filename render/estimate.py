@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-#: time that a frame takes, in frames of draft quality
-WEIGHTS = {"draft": 1.0, "standard": 3.0, "high": 3.0, "4k": 10.0}
+#: time that a frame takes, in frames of draft quality (scene 9: 3.6 ms, in standard 5.2 ms)
+WEIGHTS = {"draft": 1.0, "standard": 1.5, "high": 1.5, "4k": 4.0}
 _MARGIN = 1.05  # a scene longer than foretold is taken to be this much longer than it is so far
 
 

@@ -83,7 +83,9 @@ def _here(said: Mapping[str, Any], files: Mapping[str, bytes], space: Workspace)
         written[name] = str(path)
     folder = space.folder / f"{said['slug']}-{secrets.token_hex(4)}"
     own = {"folder": str(folder), "code_kept": str(space.state / "code.json")}
-    return Task(**{**said, **written, **own, "ffmpeg": ffmpeg.find(), "threads": 1})
+    # kept: a video there, of which only the sound would be another; here it is drawn
+    here = {"ffmpeg": ffmpeg.find(), "threads": 1, "kept": None}
+    return Task(**{**said, **written, **own, **here})
 
 
 def _log(task: Task) -> str:
