@@ -37,11 +37,13 @@ def run(
     *,
     lock: int,
     command: Command | None = None,
+    start: Start | None = None,
     tick: Callable[[], None] | None = None,
 ) -> None:
     """Do all jobs, at most ``slots`` at a time. A failed one does not stop the others.
 
-    Workers are forks of one process where that is safe, unless a ``command`` is given.
+    Workers are forks of one process where that is safe, unless a ``command`` is given, or a
+    ``start`` that begins them, which stays open.
     ``lock`` is inherited by every worker. If this is left by an exception (Ctrl-C, or one that
     ``tick`` raises, which is called at least twice a second), all workers and their encoders are
     killed first.
@@ -49,7 +51,7 @@ def run(
     backlog = Backlog(jobs)
     with (
         selectors.DefaultSelector() as selector,
-        contextlib.closing(_starter(jobs, command)) as start,
+        contextlib.nullcontext(start) if start else _starter(jobs, command) as starting,
         _all_killed_at_the_end() as alive,
     ):
         while backlog or alive:
@@ -59,7 +61,7 @@ def run(
                     backlog.ended(job)
                     continue
                 Path(job.task.folder).mkdir(exist_ok=True)
-                worker = _Worker(job, start, lock)
+                worker = _Worker(job, starting, lock)
                 alive.append(worker)
                 selector.register(worker.messages, selectors.EVENT_READ, worker)
                 listener.started(job.task)
@@ -89,13 +91,16 @@ def _all_killed_at_the_end() -> Iterator[list[_Worker]]:
             worker.kill()
 
 
-def _starter(jobs: Sequence[Job], command: Command | None) -> Single | Forked:
+@contextlib.contextmanager
+def _starter(jobs: Sequence[Job], command: Command | None) -> Iterator[Start]:
     """One worker alone is as quick from nothing."""
     if command is not None:
-        return Single(command)
-    if len(jobs) < 2 or not can_fork():
-        return Single()
-    return Forked(jobs[0].task.code_kept)
+        yield Single(command)
+    elif len(jobs) < 2 or not can_fork():
+        yield Single()
+    else:
+        with contextlib.closing(Forked(jobs[0].task.code_kept)) as forked:
+            yield forked
 
 
 class _Worker:

@@ -125,8 +125,9 @@ class Session:
         from render.cluster.farm import Farm
 
         with client(cluster, self._space.fresh_folder("cluster")) as reached:
-            farm = Farm(reached, self._store.address, self._supply.mark, self._screen.say)
-            farm.run(jobs, self)
+            store, mark = self._store.address, self._supply.mark
+            kept = self._combinations[0].order.code_kept
+            Farm(reached, store, mark, self._screen.say, kept).run(jobs, self)
 
     def _commission(self, threads: int) -> list[str]:
         """A job for each video that is to be made; returns what to say of those that the store

@@ -72,11 +72,19 @@ class _Call:
 
 class Farm:
     """``client``: a Dask client. ``store``: where results go; ``mark``: what was left there, so
-    that workers can tell that it is the same. ``say`` takes a line for the user."""
+    that workers can tell that it is the same. ``say`` takes a line for the user. ``code_kept``: see
+    :func:`fingerprint`."""
 
-    def __init__(self, client: Any, store: str, mark: str, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        client: Any,
+        store: str,
+        mark: str,
+        say: Callable[[str], None],
+        code_kept: Path | None = None,
+    ) -> None:
         self._client, self._store, self._mark, self._say = client, store, mark, say
-        self._mine = fingerprint()
+        self._mine = fingerprint(code_kept)
         self._topic = f"lecture-{secrets.token_hex(8)}"
         self._events: queue.SimpleQueue[tuple[str, str, Any]] = queue.SimpleQueue()
         self._workers: dict[str, _Worker] = {}
@@ -84,7 +92,7 @@ class Farm:
         self._exams: dict[str, tuple[str, Any]] = {}  # by key: the worker's address
         self._tries: Counter[str] = Counter()
         self._looked = 0.0
-        self._waiting_told = False
+        self._alone_since: float | None = None  # since when no worker can be used
         self._number = 0
 
     def run(self, jobs: Sequence[Job], listener: Client) -> None:
@@ -113,12 +121,12 @@ class Farm:
         while self._exams and time.monotonic() < end:
             self._attend(_LOOK_EVERY)
             self._look()
-        if self._workers and all(w.examined and not w.slots for w in self._workers.values()):
-            raise LectureError(
-                where="--cluster",
-                expected="a worker like this machine",
-                found="none; see above what each is refused for",
-            )
+        if self._workers and not self._usable():
+            raise _nobody("see above what each is refused for")
+
+    def _usable(self) -> bool:
+        """Whether any worker may be given scenes, or may yet turn out to be one."""
+        return any(w.slots or not w.examined for w in self._workers.values())
 
     def _look(self) -> None:
         """Who is there now, who is new, who is gone."""
@@ -140,10 +148,14 @@ class Farm:
                 self._workers[address] = _Worker(str(said.get("name", "")), int(said["nthreads"]))
                 self._examine(address)
         self._tell_slots()
-        usable = any(w.slots or not w.examined for w in self._workers.values())
-        if not usable and not self._waiting_told:
+        if self._usable():
+            self._alone_since = None
+            return
+        if self._alone_since is None:
+            self._alone_since = time.monotonic()
             self._say("no worker is there that can be used; waiting for one (Ctrl-C ends this)")
-        self._waiting_told = not usable
+        if self._workers and time.monotonic() > self._alone_since + _PATIENCE:
+            raise _nobody("was a file of the project edited meanwhile? Run again to go on")
 
     def _examine(self, address: str) -> None:
         future = self._submit(address, work.examine, self._store, self._mark)
@@ -279,6 +291,11 @@ class Farm:
     def _cancel(self, futures: list[Any]) -> None:
         if futures:
             self._client.cancel(futures, force=True)
+
+
+def _nobody(why: str) -> LectureError:
+    expected = "a worker like this machine"
+    return LectureError(where="--cluster", expected=expected, found=f"none; {why}")
 
 
 def _outcome(future: Any) -> tuple[dict[str, Any], str]:

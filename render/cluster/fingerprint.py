@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import importlib.util
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LectureError
+import engine
+from render.incremental.code import Code, digest_of_source
 from render.incremental.stamps import sha256
 from render.incremental.surroundings import ffmpeg_of, font_file, versions
+from scenes import registry
 
-_PACKAGES = ("engine", "scenes", "render")
-_CODE = (".py", ".c", ".h", ".pyx", ".toml")
 _TEXTS = Path(__file__).resolve().parents[2] / "assets" / "text"
 _MOST = 3  # files named; of more only how many
 
 
-def fingerprint() -> dict[str, Any]:
-    """``versions`` by name, and a digest of every file of the project that draws, by path.
+def fingerprint(code_kept: Path | None = None) -> dict[str, Any]:
+    """``versions`` by name, and a digest of what every file does that draws, by path.
 
-    Files are read anew each time, versions are looked up once. Raises LectureError where there is
-    no ffmpeg that can be used.
+    Files are read anew each time, versions are looked up once. ``code_kept``: digests of files,
+    so that unchanged ones need not be parsed. Raises LectureError where no ffmpeg can be used.
     """
-    return {"versions": _versions(), "files": _files()}
+    return {"versions": _versions(), "files": _files(code_kept)}
 
 
 def short(print_: Mapping[str, Any]) -> str:
@@ -64,18 +63,21 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _files() -> dict[str, str]:
-    folders = {name: _folder_of(name) for name in _PACKAGES} | {"assets/text": _TEXTS}
-    return {
-        f"{name}/{path.relative_to(folder).as_posix()}": sha256(path)[:16]
-        for name, folder in folders.items()
-        for path in sorted(folder.rglob("*"))
-        if path.suffix in _CODE
-    }
+def _files(code_kept: Path | None) -> dict[str, str]:
+    """The files of the scenes' keys (:mod:`render.incremental.code`); and the engine and the texts,
+    which the keys have by value only."""
+    code = Code(code_kept)
+    found: dict[str, str] = {}
+    for scene in registry.film("full"):
+        found |= code.files(scene.module)
+    code.keep()
+    for path in sorted(Path(str(engine.__file__)).parent.rglob("*.py")):
+        found[f"engine/{path.name}"] = _does(path.read_bytes())
+    for path in sorted(_TEXTS.glob("*.toml")):
+        found[f"assets/text/{path.name}"] = sha256(path)
+    return {name: digest[:16] for name, digest in found.items()}
 
 
-def _folder_of(package: str) -> Path:
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        raise LectureError(where=package, expected="a package of the lecture", found="none")
-    return Path(spec.origin).parent
+@cache
+def _does(source: bytes) -> str:
+    return digest_of_source(source)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,13 +19,16 @@ from engine.errors import LectureError
 from render import ffmpeg, pool
 from render.backlog import Job
 from render.cluster.fingerprint import fingerprint, short
+from render.forks import Forked, Single, Start, can_fork
 from render.store.finished import Finished
 from render.store.store import Store
 from render.task import Failure, Result, Task
-from render.workspace import Workspace
+from render.workspace import STATE, Workspace
 
 _TELL_EVERY = 1.0  # seconds
 _LONGEST_LOG = 200_000  # characters
+_KEPT = "code.json"
+_own = threading.local()
 
 
 class Unwanted(BaseException):
@@ -40,7 +44,9 @@ def examine(store: str, mark: str) -> dict[str, Any]:
             raise LectureError(
                 where=store, field="store", expected="the one of this run", found=found
             )
-        return {"fingerprint": fingerprint()}
+        from distributed import get_worker
+
+        return {"fingerprint": fingerprint(_kept(get_worker()))}
     except LectureError as error:
         return {"trouble": str(error)}
 
@@ -56,14 +62,15 @@ def render(
     """
     from distributed import get_worker
 
-    mine = fingerprint()
+    worker = get_worker()
+    mine = fingerprint(_kept(worker))
     if short(mine) != expected:
         return {"refused": mine}
-    worker = get_worker()
-    with Workspace(Path(worker.local_directory) / "lecture") as space:
+    with Workspace(_own_folder(worker)) as space:
         task = _here(said, files, space)
         listener = _Listener(worker, worker.get_current_task(), topic)
-        pool.run([Job(task, 1)], 1, listener, lock=space.lock, tick=listener.tick)
+        start = _nursery(task.code_kept)
+        pool.run([Job(task, 1)], 1, listener, lock=space.lock, start=start, tick=listener.tick)
         outcome = listener.outcome
         try:
             if isinstance(outcome, Result):
@@ -74,6 +81,27 @@ def render(
         return {"failure": dataclasses.asdict(outcome), "log": _log(task)}
 
 
+def _own_folder(worker: Any) -> Path:
+    return Path(worker.local_directory) / "lecture"
+
+
+def _kept(worker: Any) -> Path:
+    """Where digests of code are kept for as long as this worker lives."""
+    path = _own_folder(worker) / STATE / _KEPT
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _nursery(code_kept: str) -> Start:
+    """Of this thread, for as long as this worker lives: scenes are forks of it."""
+    if not can_fork():
+        return Single()
+    if not hasattr(_own, "nursery"):
+        _own.nursery = Forked(code_kept)
+    nursery: Forked = _own.nursery
+    return nursery
+
+
 def _here(said: Mapping[str, Any], files: Mapping[str, bytes], space: Workspace) -> Task:
     """The task as it is to be done on this machine."""
     written: dict[str, str] = {}
@@ -82,7 +110,7 @@ def _here(said: Mapping[str, Any], files: Mapping[str, bytes], space: Workspace)
         path.write_bytes(data)
         written[name] = str(path)
     folder = space.folder / f"{said['slug']}-{secrets.token_hex(4)}"
-    own = {"folder": str(folder), "code_kept": str(space.state / "code.json")}
+    own = {"folder": str(folder), "code_kept": str(space.state / _KEPT)}
     # kept: a video there, of which only the sound would be another; here it is drawn
     here = {"ffmpeg": ffmpeg.find(), "threads": 1, "kept": None}
     return Task(**{**said, **written, **own, **here})

@@ -118,6 +118,11 @@ class Code:
         return self._seen[key]
 
 
+def digest_of_source(data: bytes) -> str:
+    """Of what a Python file does: comments, docstrings and layout do not count."""
+    return str(_facts(data)["digest"])
+
+
 def _is_left_out(module: str) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in _NO_PICTURE)
 

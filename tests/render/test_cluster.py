@@ -6,6 +6,7 @@ import dataclasses
 import io
 import pickle
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,11 @@ from .conftest import FrontDoor, one_line
 RESULT = Result(5, 1.0, 9)
 LOST = Failure("the worker was killed", mistake=False, lost=True)
 Answer = Callable[[str, tuple[Any, ...]], Any]
+
+
+@cache
+def mine() -> dict[str, Any]:
+    return fingerprint.fingerprint()
 
 
 class Future:
@@ -57,7 +63,7 @@ class Dask:
 
     def __init__(self, **workers: Answer) -> None:
         self.workers = workers
-        self.prints = dict.fromkeys(workers, fingerprint.fingerprint())
+        self.prints = dict.fromkeys(workers, mine())
         self.asked: list[tuple[str, str]] = []
         self.cancelled: list[str] = []
         self.at_look: list[Callable[[], None]] = []
@@ -132,6 +138,7 @@ class Field:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(farm, "_LOOK_EVERY", 0.01)
+        monkeypatch.setattr(farm, "fingerprint", lambda code_kept: mine())
         self.folder, self.said, self.story = folder, list[str](), Story()
         (folder / "w.json").write_text("{}")
 
@@ -219,8 +226,7 @@ def test_without_any_worker_it_waits(field: Field) -> None:
 
 
 def other(**versions: str) -> dict[str, Any]:
-    mine = fingerprint.fingerprint()
-    return {"versions": {**mine["versions"], **versions}, "files": mine["files"]}
+    return {"versions": {**mine()["versions"], **versions}, "files": mine()["files"]}
 
 
 def test_a_worker_of_another_kind_is_refused_the_others_work(field: Field) -> None:
@@ -228,17 +234,17 @@ def test_a_worker_of_another_kind_is_refused_the_others_work(field: Field) -> No
     dask.prints["one"] = other(manim="0.19.0", font="f00")
     field.run(dask, field.job("a"), field.job("b"))
     assert {worker for worker, _ in dask.asked} == {"two"}
-    mine = fingerprint.fingerprint()["versions"]
+    known = mine()["versions"]
     assert field.said == [
-        f"worker one is refused: manim: expected {mine['manim']}, found 0.19.0; "
-        f"font: expected {mine['font']}, found f00"
+        f"worker one is refused: manim: expected {known['manim']}, found 0.19.0; "
+        f"font: expected {known['font']}, found f00"
     ]
 
 
 def test_if_all_are_refused_nothing_starts(field: Field) -> None:
     dask = Dask(one=does)
     dask.prints["one"] = other(cairo="1.14.0")
-    with pytest.raises(LectureError, match="expected a worker like this machine, found none"):
+    with pytest.raises(LectureError, match="like this machine, found none; see above"):
         field.run(dask, field.job("a"))
     assert dask.asked == []
 
@@ -289,6 +295,16 @@ def test_rendered_but_not_in_the_store(field: Field) -> None:
     assert "the store does not have it" in outcome.line
 
 
+def test_when_all_have_become_others_the_run_ends(
+    field: Field, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(farm, "_PATIENCE", 0.2)
+    changed = {"refused": other(numpy="1.0")}
+    with pytest.raises(LectureError, match=r"edited meanwhile\? Run again to go on"):
+        field.run(Dask(one=lambda *_: changed), field.job("a"))
+    assert field.said[-1].startswith("no worker is there that can be used")
+
+
 def test_a_scheduler_that_is_gone(field: Field) -> None:
     dask = Dask(one=never)
 
@@ -315,20 +331,20 @@ def test_ctrl_c_cancels_what_runs(field: Field) -> None:
 
 class TestFingerprint:
     def test_it_is_the_same_twice_and_small(self) -> None:
-        one, two = fingerprint.fingerprint(), fingerprint.fingerprint()
+        one, two = mine(), fingerprint.fingerprint()
         assert fingerprint.differences(one, two) == ""
         assert fingerprint.short(one) == fingerprint.short(two)
         assert {"manim", "cairo", "font", "ffmpeg", "python"} <= set(one["versions"])
         assert {"render/worker.py", "engine/model.py", "assets/text/zh.toml"} <= set(one["files"])
 
     def test_files_that_differ_are_named(self) -> None:
-        mine = fingerprint.fingerprint()
-        files = dict.fromkeys(mine["files"], "0")
-        told = fingerprint.differences(mine, {**mine, "files": files})
+        files = dict.fromkeys(mine()["files"], "0")
+        told = fingerprint.differences(mine(), {**mine(), "files": files})
         assert told.startswith("project code: expected that of this machine, found other ")
         assert told.endswith(f" and {len(files) - 3} more files")
-        less = {k: v for k, v in mine["files"].items() if k != "render/worker.py"}
-        assert "render/worker.py" in fingerprint.differences(mine, {**mine, "files": less})
+        assert "render/cluster/farm.py" not in mine()["files"]  # draws nothing
+        less = {k: v for k, v in mine()["files"].items() if k != "render/worker.py"}
+        assert "render/worker.py" in fingerprint.differences(mine(), {**mine(), "files": less})
 
 
 class TestAddress:

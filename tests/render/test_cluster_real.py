@@ -29,14 +29,13 @@ def until(true: Callable[[], object], seconds: float = 60) -> None:
         time.sleep(0.05)
 
 
-def drawing(root: int) -> list[psutil.Process]:
-    """The processes below ``root`` that draw a scene."""
-    found = []
+def drawing(root: int, scene: str) -> psutil.Process:
+    """The process below ``root`` that draws a scene: it is in the scene's folder."""
     for process in psutil.Process(root).children(recursive=True):
         with contextlib.suppress(psutil.Error):
-            if "render.worker" in process.cmdline():
-                found.append(process)
-    return found
+            if Path(process.cwd()).name.startswith(scene) and "ffmpeg" not in process.name():
+                return process
+    raise AssertionError(scene)
 
 
 def started(
@@ -109,9 +108,8 @@ def test_one_of_several_processes_is_killed_in_the_middle(tmp_path: Path) -> Non
     """Its scene is done again; the result is as if nothing had been."""
     run = started("1", "2", "5", *DRAFT, "--cluster", "local:2", "--out", "o", cwd=tmp_path)
     until(lambda: any(tmp_path.glob("o/.render/run-*/cluster-*/**/05_noise-*/pictures.mp4")))
-    noise = next(p for p in drawing(run.pid) if "05_noise" in " ".join(p.cmdline()))
-    worker = noise.parent()
-    assert worker is not None
+    noise = drawing(run.pid, "05_noise-")
+    worker = next(p for p in noise.parents() if "multiprocessing.spawn" in " ".join(p.cmdline()))
     worker.kill()
     out, err = run.communicate(timeout=120)
     assert (run.returncode, err) == (0, ""), out
@@ -201,7 +199,7 @@ def test_a_run_that_is_stopped_stops_its_workers(
     options = (*DRAFT, "--cluster", cluster.address, "--store", tmp_path / "s", "--out", "o")
     run = started("4", *options, cwd=tmp_path)
     until(lambda: any(cluster.folder.glob("good/**/04_long-*/pictures.mp4")))
-    (drawn,) = drawing(worker.pid)
+    drawn = drawing(worker.pid, "04_long-")
     run.send_signal(number)
     run.communicate(timeout=60)
     assert run.returncode == (130 if number == signal.SIGINT else -9)
@@ -216,7 +214,7 @@ def test_ctrl_c_in_a_terminal_reaches_only_the_front_door(tmp_path: Path) -> Non
         "4", *DRAFT, "--cluster", "local:2", "--out", "o", cwd=tmp_path, start_new_session=True
     )
     until(lambda: any(tmp_path.glob("o/.render/run-*/cluster-*/**/04_long-*/pictures.mp4")))
-    (drawn,) = drawing(run.pid)
+    drawn = drawing(run.pid, "04_long-")
     os.killpg(run.pid, signal.SIGINT)
     out, err = run.communicate(timeout=60)
     assert (run.returncode, out) == (130, "")
