@@ -186,6 +186,8 @@ class Session:
     def wanted(self, task: Task) -> bool:
         """Not where another order of this run has meanwhile made the same."""
         commission = self._commissions[task.folder]
+        if self._supply.failed and commission.owners[0].order.cluster:
+            raise LectureError(where="--cluster", expected="a store to the end", found="none")
         line = self._taken(commission.scene, commission.owners) if self._supply.has_more else ""
         if line:
             self._screen.say(line)
@@ -199,27 +201,24 @@ class Session:
 
     def stored(self, task: Task) -> bool:
         """A worker elsewhere has put the scene into the store: put it in place. False if the store
-        does not have what would be rendered here. Raises LectureError if it cannot be reached."""
+        does not have what would be rendered here. Several tasks may be fetched at once, in threads.
+        Raises LectureError where the video cannot be put in place."""
         commission = self._commissions[task.folder]
         order, now = commission.owners[0].order, commission.owners[0].state.now
         for wait in _PATIENCE:
             time.sleep(wait)
             folder = self._space.fresh_folder("stored")
             finished = self._supply.take(order, commission.scene, now, folder)
-            if finished or self._supply.failed:
+            if finished:
+                self._supply.has_more = True
+                self._publish(task, finished, keep=False)
+                return True
+            if self._supply.failed:
                 break
-        if self._supply.failed:
-            raise LectureError(where="--cluster", expected="a store to the end", found="none")
-        if not finished:
-            return False
-        self._supply.has_more = True
-        try:
-            self._publish(task, finished, keep=False)
-        except LectureError as error:
-            self._fail(task, Failure(str(error), mistake=True))
-        else:
-            self._over(commission)
-        return True
+        return False
+
+    def fetched(self, task: Task) -> None:
+        self._over(self._commissions[task.folder])
 
     def started(self, task: Task) -> None:
         self._estimate.start(task.folder)

@@ -15,6 +15,7 @@ import time
 from asyncio import CancelledError
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ from engine.errors import LectureError, one_line
 from render.backlog import Backlog, Job
 from render.cluster import work
 from render.cluster.fingerprint import differences, fingerprint, short
+from render.cores import usable_cores
 from render.pool import Listener
 from render.task import Failure, Task
 
@@ -38,8 +40,12 @@ class Client(Listener, Protocol):
         """So many scenes are rendered at a time from now on."""
 
     def stored(self, task: Task) -> bool:
-        """The scene was rendered and is in the store: fetch it. False if it is not there."""
+        """The scene was rendered and is in the store: fetch it. False if it is not there. Called in
+        a thread, for several tasks at once; raises LectureError where it cannot be put in place."""
         ...
+
+    def fetched(self, task: Task) -> None:
+        """The scene has been fetched."""
 
 
 @dataclasses.dataclass
@@ -89,6 +95,7 @@ class Farm:
         self._events: queue.SimpleQueue[tuple[str, str, Any]] = queue.SimpleQueue()
         self._workers: dict[str, _Worker] = {}
         self._running: dict[str, _Running] = {}
+        self._fetching: dict[str, tuple[_Running, Future[bool]]] = {}
         self._exams: dict[str, tuple[str, Any]] = {}  # by key: the worker's address
         self._tries: Counter[str] = Counter()
         self._looked = 0.0
@@ -102,15 +109,17 @@ class Farm:
         by an exception, all that runs on the cluster is cancelled.
         """
         self._backlog, self._listener = Backlog(jobs), listener
+        self._threads = ThreadPoolExecutor(usable_cores())
         self._client.subscribe_topic(self._topic, self._heard)
         try:
             self._meet()
-            while self._backlog or self._running:
+            while self._backlog or self._running or self._fetching:
                 self._look()
                 while self._backlog and (worker := self._free()):
                     self._start(worker)
                 self._attend(_LOOK_EVERY)
         finally:
+            self._threads.shutdown(wait=False, cancel_futures=True)
             self._cancel([running.future for running in self._running.values()])
             self._cancel([future for _, future in self._exams.values()])
 
@@ -173,15 +182,19 @@ class Farm:
     def _lost(self, key: str, why: str) -> None:
         """A scene ended without a result and without fault of its own."""
         running = self._running.pop(key)
-        task = running.job.task
         self._cancel([running.future])
+        self._again(running.job, why)
+
+    def _again(self, job: Job, why: str) -> None:
+        """Do it again, if it has not been tried too often."""
+        task = job.task
         self._tries[task.folder] += 1
         if self._tries[task.folder] < TRIES:
             self._say(f"{task.slug}: to be done again: {why}")
-            self._backlog.put_back(running.job)
+            self._backlog.put_back(job)
             return
         line = f"given up after {TRIES} tries; the last time {why}"
-        self._end(running.job, Failure(line, mistake=False))
+        self._end(job, Failure(line, mistake=False))
 
     def _free(self) -> str | None:
         """The worker with the most threads to spare."""
@@ -241,6 +254,8 @@ class Farm:
             self._admit(address, *_outcome(future))
         elif kind == "done" and key in self._running:
             self._finished(key, *_outcome(self._running[key].future))
+        elif kind == "fetched":
+            self._fetched(key, str(said))
 
     def _admit(self, address: str, said: dict[str, Any], trouble: str) -> None:
         worker = self._workers.get(address)
@@ -278,11 +293,24 @@ class Farm:
             self._running.pop(key)
             _keep_log(task, said["log"])
             self._end(running.job, failure)
-        elif self._listener.stored(task):
-            self._running.pop(key)
-            self._backlog.ended(running.job)
         else:
-            self._lost(key, f"{where} has rendered it, but the store does not have it")
+            self._running.pop(key)
+            fetch = self._threads.submit(self._listener.stored, task)
+            self._fetching[key] = running, fetch
+            fetch.add_done_callback(lambda _: self._events.put(("fetched", key, where)))
+
+    def _fetched(self, key: str, where: str) -> None:
+        running, fetch = self._fetching.pop(key)
+        try:
+            there = fetch.result()
+        except LectureError as error:
+            self._end(running.job, Failure(str(error), mistake=True))
+            return
+        if there:
+            self._backlog.ended(running.job)
+            self._listener.fetched(running.job.task)
+        else:
+            self._again(running.job, f"{where} has rendered it, but the store does not have it")
 
     def _end(self, job: Job, failure: Failure) -> None:
         self._backlog.ended(job)

@@ -110,7 +110,7 @@ class Story:
     def __init__(self) -> None:
         self.outcomes: dict[str, Any] = {}
         self.started_: list[str] = []
-        self.has = True  # the store
+        self.has: bool | LectureError = True  # the store
 
     def wanted(self, task: Task) -> bool:
         return task.slug != "unwanted"
@@ -128,9 +128,12 @@ class Story:
         self.outcomes[task.slug] = outcome
 
     def stored(self, task: Task) -> bool:
-        if self.has:
-            self.outcomes[task.slug] = RESULT
+        if isinstance(self.has, LectureError):
+            raise self.has
         return self.has
+
+    def fetched(self, task: Task) -> None:
+        self.outcomes[task.slug] = RESULT
 
 
 class Field:
@@ -293,6 +296,12 @@ def test_rendered_but_not_in_the_store(field: Field) -> None:
     field.story.has = False
     outcome = field.run(Dask(one=does), field.job("a"))["a"]
     assert "the store does not have it" in outcome.line
+
+
+def test_what_cannot_be_put_in_place(field: Field) -> None:
+    field.story.has = LectureError(where="o", field="file", found="no space left")
+    outcome = field.run(Dask(one=does), field.job("a"))["a"]
+    assert outcome == Failure("o: file: found no space left", mistake=True)
 
 
 def test_when_all_have_become_others_the_run_ends(
