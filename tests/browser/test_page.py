@@ -190,9 +190,7 @@ def test_transcript_follows_and_jumps(en):
     en.evaluate("document.getElementById('video').currentTime = 3.8")
     en.keyboard.press("Escape")
     en.locator("#play").click()
-    en.wait_for_function(
-        "document.querySelector('#transcript [aria-current]').dataset.beat == '2'", timeout=5000
-    )
+    en.wait_for_function("document.querySelector('#transcript [aria-current]').dataset.beat == '2'")
     assert not paused(en)
 
 
@@ -210,12 +208,12 @@ def test_a_scene_that_ends_goes_on_or_stays_with_its_last_picture(zh):
     zh.select_option("#speed", "2")
     zh.evaluate("lecture.go('03_tokenization', 5.6)")
     zh.locator("#play").click()
-    zh.wait_for_function("lecture.state().scene == '04_embedding'", timeout=8000)
+    zh.wait_for_function("lecture.state().scene == '04_embedding'")
     assert not paused(zh)
     zh.locator("#onward").uncheck()
     zh.evaluate("lecture.go('03_tokenization', 5.6)")
     zh.locator("#play").click()
-    zh.wait_for_function("document.getElementById('video').currentTime == 5.9", timeout=8000)
+    zh.wait_for_function("document.getElementById('video').currentTime == 5.9")
     assert scene(zh) == "03_tokenization"
     assert paused(zh)
 
