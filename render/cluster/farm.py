@@ -306,6 +306,10 @@ class Farm:
         except LectureError as error:
             self._end(running.job, Failure(str(error), mistake=True))
             return
+        except Exception as error:  # a mistake of ours costs this scene, not the run
+            line = one_line(f"{type(error).__name__}: {error}")
+            self._end(running.job, Failure(line, mistake=False))
+            return
         if there:
             self._backlog.ended(running.job)
             self._listener.fetched(running.job.task)

@@ -12,6 +12,7 @@ import ast
 import hashlib
 import importlib.util
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -30,6 +31,7 @@ _NO_PICTURE = (
 )
 _FORM = f"1 {sys.version_info[0]}.{sys.version_info[1]}"  # of the digests that are kept
 _COMPILED = (".c", ".h", ".pyx")
+_PARSING = threading.Lock()  # Python 3.11 fails where two threads parse at once
 
 
 class Code:
@@ -129,7 +131,8 @@ def _is_left_out(module: str) -> bool:
 
 def _facts(data: bytes) -> dict[str, Any]:
     try:
-        tree = ast.parse(data)
+        with _PARSING:
+            tree = ast.parse(data)
     except (SyntaxError, ValueError):
         return {"digest": _digest(data), "imports": [], "gathers": None}
     imports = [list(pair) for pair in _imports(tree)]

@@ -110,7 +110,7 @@ class Story:
     def __init__(self) -> None:
         self.outcomes: dict[str, Any] = {}
         self.started_: list[str] = []
-        self.has: bool | LectureError = True  # the store
+        self.has: bool | Exception = True  # the store
 
     def wanted(self, task: Task) -> bool:
         return task.slug != "unwanted"
@@ -128,7 +128,7 @@ class Story:
         self.outcomes[task.slug] = outcome
 
     def stored(self, task: Task) -> bool:
-        if isinstance(self.has, LectureError):
+        if isinstance(self.has, Exception):
             raise self.has
         return self.has
 
@@ -302,6 +302,9 @@ def test_what_cannot_be_put_in_place(field: Field) -> None:
     field.story.has = LectureError(where="o", field="file", found="no space left")
     outcome = field.run(Dask(one=does), field.job("a"))["a"]
     assert outcome == Failure("o: file: found no space left", mistake=True)
+    field.story.has = ZeroDivisionError("a bug")
+    outcome = field.run(Dask(one=does), field.job("a"))["a"]
+    assert outcome == Failure("ZeroDivisionError: a bug", mistake=False)
 
 
 def test_when_all_have_become_others_the_run_ends(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
+import gc
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,7 @@ import engine
 from engine.passes import Passes
 from engine.reads import look_up, seen_of
 from render.incremental import changes
-from render.incremental.code import Code
+from render.incremental.code import Code, digest_of_source
 from scenes import playthrough, registry, texts
 from scenes.settings import Settings
 
@@ -158,3 +161,27 @@ class TestCode:
     def test_checks_and_the_engine_do_not_count(self) -> None:
         for files in self.FILES().values():
             assert not [name for name in files if name.startswith(("engine", "render/check"))]
+
+
+def test_threads_may_look_at_code_at_once() -> None:
+    """Python 3.11 cannot parse in two threads when one is interrupted by collecting garbage."""
+
+    class Garbage:
+        def __del__(self) -> None:
+            sum(range(50))
+
+    def digest(_: int) -> str:
+        garbage = Garbage()
+        garbage.itself = garbage  # type: ignore[attr-defined]
+        return digest_of_source(source)
+
+    source = (ROOT / "render" / "pool.py").read_bytes()
+    before = gc.get_threshold(), sys.getswitchinterval()
+    gc.set_threshold(5)
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            assert len(set(threads.map(digest, range(60)))) == 1
+    finally:
+        gc.set_threshold(*before[0])
+        sys.setswitchinterval(before[1])
