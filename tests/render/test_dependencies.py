@@ -57,7 +57,7 @@ def test_one_weight_means_exactly_the_scenes_whose_numbers_it_moves(
     matrix[place] += by
     engine.save_weights(old.with_matrices({name: matrix}), weights)
     now = passes(Settings("zh", weights, weights))
-    told = {n for n in SCENES if changes._values(played(n, engine.TUTORIAL)[0]["values"], now)}
+    told = {n for n in SCENES if changes.values_moved(played(n, engine.TUTORIAL)[0]["values"], now)}
     forced = {n for n in SCENES if played(n, engine.TUTORIAL)[1] != played(n, weights)[1]}
     assert told == forced == expected
 
@@ -66,7 +66,7 @@ def test_one_weight_means_exactly_the_scenes_whose_numbers_it_moves(
 def test_nothing_has_changed_where_nothing_has(number: int) -> None:
     document, numbers = played(number, engine.TUTORIAL)
     now = passes(Settings("zh", engine.TUTORIAL, engine.TUTORIAL))
-    assert changes._values(document["values"], now) == []
+    assert changes.values_moved(document["values"], now) == []
     assert list(changes._texts(document["texts"], texts.load("zh"))) == []
     assert len(numbers) > 5 or number == 2
 
