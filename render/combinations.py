@@ -67,7 +67,7 @@ def orders(wish: Wish) -> list[Order]:
     if wish.cluster:
         from render.cluster import connect
 
-        connect.check(wish.cluster, wish.store, wish.voice)
+        connect.check(wish.cluster, wish.store, wish.voice, wish.burn or "none")
     qualities = several("--quality", wish.quality, tuple(QUALITIES))
     languages = several("--lang", wish.lang, LANGUAGES)
     tracks = several("--track", wish.track, TRACKS)

@@ -21,13 +21,18 @@ _PATIENCE = 30.0  # seconds for the scheduler to answer
 _MOST = 256  # workers on this machine
 
 
-def check(address: str, store: StoreChoice, voice: str = "none") -> None:
+def check(address: str, store: StoreChoice, voice: str = "none", burned: str = "none") -> None:
     """Raise LectureError for what is no address, for a store that workers elsewhere cannot reach,
-    for a voice, whose sounds are kept on this machine, and where packages are missing."""
+    for a voice and for burned captions, whose scenes no store keeps, and where packages are
+    missing."""
     number = _workers_here(address)
     need("distributed", "cluster", "--cluster")
     if voice != "none":
         raise LectureError(where="--cluster", expected="--voice none", found=f"--voice {voice}")
+    if burned != "none":
+        raise LectureError(
+            where="--cluster", expected="no --burn-captions", found=f"--burn-captions {burned}"
+        )
     if number is None and not store.named:
         raise LectureError(
             where="--cluster",

@@ -44,7 +44,7 @@ class Quiet(SimpleHTTPRequestHandler):
 def site(tmp_path: Path) -> Iterator[str]:
     """A page with a video of four seconds, served."""
     binary = ffmpeg.find()
-    encoder = FrameEncoder(binary, tmp_path / "pictures.mp4", DRAFT, 1)
+    encoder = FrameEncoder(tmp_path / "pictures.mp4", DRAFT)
     frame = np.full((DRAFT.height, DRAFT.width, 4), 20, np.uint8)
     encoder.write(frame, FRAMES)
     encoder.finish()

@@ -375,6 +375,12 @@ class TestAddress:
             with pytest.raises(LectureError, match="expected a --store that its workers reach"):
                 connect.check("tcp://h:1", choice)
 
+    def test_scenes_that_no_store_keeps_are_refused(self) -> None:
+        with pytest.raises(LectureError, match="expected --voice none, found --voice draft"):
+            connect.check("local:2", NO_STORE, voice="draft")
+        with pytest.raises(LectureError, match="found --burn-captions en"):
+            connect.check("local:2", NO_STORE, burned="en")
+
     def test_the_front_door_tells_before_it_does_anything(
         self, front_door: FrontDoor, tmp_path: Path
     ) -> None:
