@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ParamSpec, TypeVar
 
 import typer
 from typer.exceptions import TyperException
@@ -27,26 +29,29 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
 _STOPPED = "stopped; finished videos are as they were"
 WATCHED = bool(os.environ.get("LECTURE_WATCHED"))  # see render/watch/child.py
 
+_P, _R = ParamSpec("_P"), TypeVar("_R")
 _OPTIONS = {"add_completion": False, "rich_markup_mode": "rich"}
+# No line longer than 78: help keeps these ends of lines, and terminals may have 80 columns.
 _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws contact sheets,
-[bold]audit[/] checks every number and every picture, [bold]script[/] prints what to read aloud,
-[bold]compare[/] shows what other weights change, [bold]test[/] runs the tests,
-[bold]install[/] adds packages that only some need, [bold]page[/] makes a folder for a memory
-stick or a web server, [bold]handout[/] the text to print, [bold]publish[/] and [bold]upload[/] are
-for platforms.
+[bold]audit[/] checks every number and every picture,
+[bold]script[/] prints what to read aloud, [bold]compare[/] shows what other weights change,
+[bold]test[/] runs the tests, [bold]install[/] adds packages that only some need,
+[bold]page[/] makes a folder for a memory stick or a web server,
+[bold]handout[/] the text to print, [bold]publish[/] and [bold]upload[/] are for platforms.
+[bold]./render.sh COMMAND --help[/] has the options of each.
 
 [bold]Examples[/]
 ./render.sh --quality draft            a quick look at everything
 ./render.sh 8 13 --lang en             two scenes in English
 ./render.sh --weights my.json          the lecture of your own numbers
-./render.sh --weights 'runs/*.json' --lang zh,en    one of each, in both languages
+./render.sh --weights 'runs/*.json' --lang zh,en    one of each, in both
 ./render.sh --quality high --out ~/week3
 ./render.sh --track training           scenes 1 and 3-14 as one film
 ./render.sh --explain                  what would be rendered, and why
 ./render.sh --watch 8                  again whenever something is saved
 
-Exit codes: 0 all well; 1 a scene failed (its log is named), or a recording is missing or cannot be
-used (each is named); 2 something asked for cannot be.
+Exit codes: 0 all well; 1 a scene failed (its log is named), or a recording
+is missing or cannot be used (each is named); 2 something asked for cannot be.
 LECTURE_FFMPEG names another ffmpeg."""
 
 default_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
@@ -62,6 +67,13 @@ handout_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 page_app = typer.Typer(**_OPTIONS)  # type: ignore[arg-type]
 
 
+def _flowing(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """With a docstring whose paragraphs have no ends of lines, which help would keep."""
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    command.__doc__ = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    return command
+
+
 class Language(StrEnum):
     zh = "zh"
     en = "en"
@@ -73,6 +85,7 @@ class RendererName(StrEnum):
 
 
 @default_app.command(epilog=_EPILOG, no_args_is_help=False)
+@_flowing
 def render(
     scenes: Annotated[
         list[str] | None,
@@ -251,6 +264,7 @@ def list_scenes() -> None:
 
 
 @test_app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@_flowing
 def test(context: typer.Context) -> None:
     """Run the checks of the project: ruff, mypy, and pytest on all cores.
 
@@ -262,14 +276,14 @@ def test(context: typer.Context) -> None:
     raise typer.Exit(run_checks(list(context.args)))
 
 
-audit_app.command()(commands.audit)
-sheet_app.command()(commands.sheet)
-compare_app.command()(comparing.compare)
-handout_app.command()(handout)
-script_app.command()(script)
-page_app.command(epilog=paging.EPILOG)(paging.page)
-publish_app.command(epilog=publishing.EPILOG)(publishing.publish)
-upload_app.command(epilog=uploading.EPILOG)(uploading.upload)
+audit_app.command()(_flowing(commands.audit))
+sheet_app.command()(_flowing(commands.sheet))
+compare_app.command()(_flowing(comparing.compare))
+handout_app.command()(_flowing(handout))
+script_app.command()(_flowing(script))
+page_app.command(epilog=paging.EPILOG)(_flowing(paging.page))
+publish_app.command(epilog=publishing.EPILOG)(_flowing(publishing.publish))
+upload_app.command(epilog=uploading.EPILOG)(_flowing(uploading.upload))
 
 COMMANDS = {"list": list_app, "audit": audit_app, "sheet": sheet_app, "test": test_app}
 COMMANDS |= {"publish": publish_app, "upload": upload_app}

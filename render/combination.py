@@ -170,7 +170,9 @@ class Combination:
         self.beside.put_film(space, binary, captions)
         self.film = "made"
         seconds = sum(part.frames for part in parts) / order.quality.fps
-        told = f"{path}: the whole lecture, {duration(seconds)}, {len(parts)} chapters"
+        track = order.settings.track
+        whole = "lecture" if track == "full" else f"{track} track"
+        told = f"{path}: the whole {whole}, {duration(seconds)}, {len(parts)} chapters"
         return told + self.beside.complaint(name)
 
     def settle(self) -> list[str]:

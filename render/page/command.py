@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -97,9 +98,11 @@ def page(
     for target in targets:
         check_target(target)
     if render:
+        from render.publish.command import STOPPED
         from render.session import Session
 
         if code := Session(*wanted).run():
+            print(STOPPED.format(what="no page made"), file=sys.stderr)
             raise typer.Exit(code)
     for order, target in zip(wanted, targets, strict=True):
         print(f"{of_order(order, wish).write(target) / 'index.html'}: open it in a browser")

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from render.sidefiles import Description
 
 SCORM = "scorm"
+#: said where the lines above tell of a failed scene or of recordings
+STOPPED = (
+    "render: {what}, for the reasons above; the same command with --no-render takes the videos "
+    "as they are"
+)
 
 EPILOG = """[bold]Examples[/]
 ./render.sh publish --for bilibili
@@ -158,6 +163,7 @@ def publish(
         for line in wanted.as_they_are():
             print(f"note: {line}")
     elif code := wanted.bring_up_to_date():
+        print(STOPPED.format(what="nothing published"), file=sys.stderr)
         raise typer.Exit(code)
     with stoppable():
         codes = [

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from engine.errors import LectureError
 
 if TYPE_CHECKING:
+    from render.combination import Combination
     from render.combinations import Wish
     from render.order import Order
 
@@ -58,11 +59,14 @@ class Wanted:
         return Session(*self.orders).run()
 
     def as_they_are(self) -> list[str]:
-        """What is out of date, a line each. Raises LectureError, with the command that renders
-        it, where a film is missing."""
+        """What is out of date, and what is wrong with recordings, a line each. Raises
+        LectureError, with the command that renders it, where a film is missing."""
+        from render.combination import Combination
+
         told = []
         for order in self.orders:
-            why = _what_is_missing(order)
+            looked = Combination(order, None, True)
+            why = _what_is_missing(looked)
             if why and not (order.out / order.film_name).is_file():
                 raise LectureError(
                     where=order.out / order.film_name,
@@ -71,13 +75,12 @@ class Wanted:
                 )
             if why:
                 told.append(f"{order.out}: {why}; published as it is (to render: {self.command})")
+            told += looked.settle()
         return told
 
 
-def _what_is_missing(order: Order) -> str:
-    from render.combination import Combination
-
-    looked = Combination(order, None, True)
+def _what_is_missing(looked: Combination) -> str:
+    order = looked.order
     if looked.scenes:
         video = order.out / order.video_name(looked.scenes[0])
         return f"{video.name} is {'out of date' if video.is_file() else 'not there'}"

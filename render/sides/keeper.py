@@ -61,7 +61,8 @@ class Keeper:
 
     def _story(self, told: tuple[Told, ...], *, film: bool) -> Story:
         order = self._order
-        track = str(order.settings.track)
+        # a scene is told alike in every track, and may be in several
+        track = str(order.settings.track) if film else ""
         return Story(order.language, order.quality.fps, told, track, film, self._sizes())
 
     def _sizes(self) -> dict[str, str]:

@@ -18,9 +18,9 @@ EPILOG = """[bold]Examples[/]
 ./render.sh upload canvas --dry-run
 ./render.sh upload youtube out/en_standard/publish/youtube_full
 
-Credentials come from the environment. Canvas: CANVAS_URL, CANVAS_TOKEN, CANVAS_COURSE. YouTube:
-YOUTUBE_CLIENT_ID, YOUTUBE_CLIENT_SECRET, YOUTUBE_REFRESH_TOKEN. docs/publish.md tells where to
-get them."""
+Credentials come from the environment; docs/publish.md tells where to get them.
+Canvas: CANVAS_URL, CANVAS_TOKEN, CANVAS_COURSE.
+YouTube: YOUTUBE_CLIENT_ID, YOUTUBE_CLIENT_SECRET, YOUTUBE_REFRESH_TOKEN."""
 
 
 def upload(

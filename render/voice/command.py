@@ -22,6 +22,9 @@ def script(
         ),
     ] = None,
     lesson: Lesson = "tutorial",
+    track: Annotated[
+        str, typer.Option(metavar="TRACK", help="full, training or inference.")
+    ] = "full",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -65,19 +68,23 @@ def script(
     languages = languages_named(lang)
     if len(languages) > 1:
         raise LectureError(field="--lang", expected="zh or en", found=repr(lang))
-    settings = lessons.settings(lesson, languages[0], weights)
-    chosen = list(campaign.scenes_named(scenes or ()))
-    if not scenes:
-        chosen.insert(0, registry.TITLE_CARD)
+    if track not in registry.TRACKS:
+        raise LectureError(field="--track", expected=", ".join(registry.TRACKS), found=repr(track))
+    if scenes and track != "full":
+        raise LectureError(field="--track", expected="no scenes beside it", found=" ".join(scenes))
+    settings = lessons.settings(lesson, languages[0], weights, track)
+    chosen = campaign.scenes_named(scenes) if scenes else registry.film(track)
     processes = jobs or usable_cores()
     parts = list(share_out(texts.part, [(scene, settings) for scene in chosen], processes))
     if missing is not None:
         parts = texts.without_recorded(parts, missing)
+        if not parts:
+            print(one_line(f"{missing}: a recording for every beat is there"))
     if out is not None:
         texts.write(out, parts)
         print(one_line(str(out)))
     if record_draft is not None:
         for line in texts.record(record_draft, parts, voice, languages[0]):
             print(one_line(line), flush=True)
-    if out is None and record_draft is None:
+    if parts and out is None and record_draft is None:
         print("\n".join(texts.as_text(parts)))

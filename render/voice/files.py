@@ -45,7 +45,7 @@ def read(path: Path) -> Samples:
             pieces += [np.asarray(piece.to_ndarray()) for piece in resampler.resample(None)]
     except (av.FFmpegError, OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or str(error)
-        raise _bad(path, "a sound file that can be read", said) from error
+        raise _bad(path, "a sound file that can be read", f"one that cannot: {said}") from error
     if _is_cut(path):
         raise _bad(path, "a whole WAV file", "one that ends before it should")
     both = np.concatenate(pieces, axis=1) if pieces else np.zeros((2, 0), np.float32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
@@ -72,6 +73,18 @@ def test_help_and_list_load_nothing_heavy() -> None:
     assert result.returncode == 0, result.stderr
     for word in ("draft", "--weights", "list", "test", "lecture.mp4"):
         assert word in result.stdout
+
+
+def test_help_has_whole_lines_in_80_columns(front_door: FrontDoor) -> None:
+    """No line of running text is left short but the last of its paragraph."""
+    for name in ("", "script", "publish", "upload", "page", "handout", "compare", "audit", "sheet"):
+        shown = front_door(*name.split(), "--help", COLUMNS="80", TERMINAL_WIDTH="80").stdout
+        lines = [line.strip() for line in shown.split("╭")[0].splitlines()]
+        for line, following in itertools.pairwise(lines):
+            if line and following:
+                assert len(line) + 1 + len(following.split()[0]) > 78, f"{name}: {line}"
+        epilog = [line.rstrip() for line in shown.rpartition("╯")[2].splitlines()]
+        assert all(len(line) < 80 for line in epilog)
 
 
 def test_list_names_every_scene(front_door: FrontDoor) -> None:

@@ -29,6 +29,12 @@ def test_an_english_sentence_makes_captions_anew_and_draws_nothing(house: Render
         assert "Quite another." not in side.captions("zh").read_text()
 
 
+def test_a_scene_is_described_alike_in_every_track(house: Rendered) -> None:
+    """So a run for one track does not undo what a run for another has made."""
+    (line, *_) = house.explain("1", "--track", "training")
+    assert line == UP_TO_DATE[0]
+
+
 def test_a_missing_sentence_costs_only_the_captions(house: Rendered) -> None:
     house.texts.write_text(json.dumps({**TEXTS, "en": {**TEXTS["en"], "said": "{nothing}"}}))
     before = (house.out / "lecture.mp4").read_bytes()

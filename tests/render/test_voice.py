@@ -16,11 +16,14 @@ import pytest
 from engine.errors import LectureError
 from render.incremental.stamps import stamp
 from render.voice import files, provider, script, speaker
+from render.voice.command import script as script_command
 from render.voice.loudness import TARGET
 from render.voice.recordings import Recordings
 from render.voice.store import BREATH, Store
 from render.voice.timing import digests, sounds_of
 from render.voice.voice import choose
+
+from scenes import registry
 
 from .conftest import FrontDoor
 from .speech import RATE, lag, measure, read, speech, write
@@ -35,7 +38,7 @@ class Studio:
     """A folder of recordings, and runs with it."""
 
     def __init__(self, folder: Path, door: FrontDoor) -> None:
-        self.folder, self.out, self._door = folder / "takes", folder / "o", door
+        self.folder, self.out, self.door = folder / "takes", folder / "o", door
 
     def record(self, slug: str, seconds: float, seed: int, *, lead: float = 0.1) -> Path:
         silence = np.zeros(int(lead * RATE))
@@ -46,7 +49,7 @@ class Studio:
     def run(self, *arguments: str, code: int = 0) -> tuple[list[str], list[str]]:
         """What a run says, and what it complains of, line by line."""
         voice = ("--voice", f"recordings:{self.folder}") if "--voice" not in arguments else ()
-        done = self._door(*QUIET, *voice, *arguments)
+        done = self.door(*QUIET, *voice, *arguments)
         assert done.returncode == code, done
         return done.stdout.splitlines(), done.stderr.splitlines()
 
@@ -383,6 +386,43 @@ def test_a_folder_made_with_the_draft_voice_makes_a_voiced_lecture(tmp_path: Pat
     }
     with pytest.raises(LectureError, match="expected a voice"):
         list(script.record(tmp_path, parts, "nothing:Here", "zh"))
+
+
+def test_nothing_is_published_without_a_word(studio: Studio) -> None:
+    """A missing recording stops it, and it says so; --no-render goes on, and names it as well."""
+    (studio.folder / "02_circle" / "only.wav").unlink()
+    asked = ("--voice", f"recordings:{studio.folder}", "--quality", "draft", "--videos", "o")
+    publish = ("publish", "--for", "moodle")
+    done = studio.door(*publish, *asked)
+    assert done.returncode == 1, done
+    *told, last = done.stderr.splitlines()
+    assert any("02_circle/only: recording: expected" in line for line in told), done
+    assert last.startswith("render: nothing published, ")
+    assert "--no-render" in last
+    target = studio.out / "publish" / "moodle_full"
+    assert not target.exists()
+    done = studio.door(*publish, *asked, "--no-render")
+    assert done.returncode == 0, done
+    assert f"note: {studio.folder}/02_circle/only: recording: expected" in done.stdout
+    assert target.is_dir()
+
+
+def test_a_script_of_a_track(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(LectureError, match="--track: expected full, training, inference"):
+        script_command(track="both")
+    with pytest.raises(LectureError, match="--track: expected no scenes beside it, found 3"):
+        script_command(["3"], track="training")
+    script_command(track="inference", out=tmp_path / "all.json", jobs=1)
+    keys = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
+    slugs = {scene.slug for scene in registry.film("inference")}
+    assert {key.split("/")[0] for key in keys} == slugs
+    assert "00_title_card" in slugs
+    for key in keys:
+        (tmp_path / key).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{key}.wav").touch()
+    capsys.readouterr()
+    script_command(track="inference", missing=tmp_path, jobs=1)
+    assert capsys.readouterr().out == f"{tmp_path}: a recording for every beat is there\n"
 
 
 @pytest.mark.slow
