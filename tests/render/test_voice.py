@@ -22,7 +22,6 @@ from render.voice.recordings import Recordings
 from render.voice.store import BREATH, Store
 from render.voice.timing import digests, sounds_of
 from render.voice.voice import choose
-
 from scenes import registry
 
 from .conftest import FrontDoor
