@@ -29,7 +29,8 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
 _STOPPED = "stopped; finished videos are as they were"
 WATCHED = bool(os.environ.get("LECTURE_WATCHED"))  # see render/watch/child.py
 
-_P, _R = ParamSpec("_P"), TypeVar("_R")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 _OPTIONS = {"add_completion": False, "rich_markup_mode": "rich"}
 # No line longer than 78: help keeps these ends of lines, and terminals may have 80 columns.
 _EPILOG = """[bold]./render.sh list[/] shows the scenes, [bold]sheet[/] draws contact sheets,
