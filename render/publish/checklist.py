@@ -17,6 +17,9 @@ from render.publish.wording import Wording
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "publish"
 _MOST_NAMED = 3  # files named in a sentence; of more, the first and how many
+#: what else there is to paste for platforms whose forms do not ask for all of it
+_ASKED = {"canvas": (), "edx": ("cover",), "moodle": ("description", "cover")}
+_ALL = ("description", "tags", "cover")
 _JOINERS = {"zh": "、", "en": ", "}
 
 
@@ -71,7 +74,7 @@ def _lines(
     yield f"## {words['texts']}"
     for piece in pieces:
         yield ""
-        yield from _paste(piece, words)
+        yield from _paste(piece, words, _ASKED.get(platform.key, _ALL))
     if "by hand" in platform.chapters:
         yield from _chapters(pieces[0], words)
     if advice:
@@ -81,15 +84,18 @@ def _lines(
         yield from (f"- {line}" for line in Wording(**table["findings"]).lines(advice))
 
 
-def _paste(piece: Piece, words: dict[str, str]) -> Iterator[str]:
+def _paste(piece: Piece, words: dict[str, str], asked: Sequence[str]) -> Iterator[str]:
     said = piece.texts
     yield f"### {piece.video_name}"
     yield ""
     colon = words["colon"]
     yield f"- {words['title']}{colon}`{said['title']}`"
-    yield f"- {words['description']}{colon}[{piece.stem}.txt]({piece.stem}.txt)"
-    yield f"- {words['tags']}{colon}{', '.join(said['tags'])}"
-    yield f"- {words['cover']}{colon}{piece.cover_name}"
+    rest = {
+        "description": f"[{piece.stem}.txt]({piece.stem}.txt)",
+        "tags": ", ".join(said["tags"]),
+        "cover": piece.cover_name,
+    }
+    yield from (f"- {words[name]}{colon}{rest[name]}" for name in asked)
 
 
 def _chapters(piece: Piece, words: dict[str, str]) -> Iterator[str]:

@@ -228,6 +228,8 @@ class TestFolder:
             platform in ("youtube", "edx", "generic")
         )
         assert "- [ ]" in told
+        assert ("- 标签：" in told) == (platform in ("bilibili", "youtube", "generic"))
+        assert ("- 封面：" in told) == (platform != "canvas")
         assert "{" not in told
         manifest = json.loads((target / folder.MANIFEST).read_text(encoding="utf-8"))
         (piece,) = manifest["pieces"]
