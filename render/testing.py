@@ -30,7 +30,7 @@ def run_checks(arguments: Sequence[str]) -> int:
 
 
 def _pytest(arguments: Sequence[str]) -> tuple[str, ...]:
-    workers = ("-n", str(usable_cores()))
+    workers = ("-n", str(usable_cores()), "--dist", "worksteal")  # long tests come last
     everything = ("-m", "slow or not slow") if os.environ.get("CI") == "true" else ()
     return ("pytest", "-q", *workers, *everything, *arguments)
 
