@@ -75,7 +75,9 @@ class Combination:
         elif count:
             yield f"{order.out}{order.of_track}: {count} of {len(order.scenes)} scenes up to date"
 
-    def task(self, scene: SceneInfo, folder: Path, binary: str, threads: int) -> Task:
+    def task(
+        self, scene: SceneInfo, folder: Path, binary: str, threads: int, expected_frames: int
+    ) -> Task:
         """The rendering of a scene in the private ``folder``."""
         order = self.order
         return Task(
@@ -94,6 +96,7 @@ class Combination:
             folder=str(folder),
             ffmpeg=binary,
             threads=threads,
+            expected_frames=expected_frames,
             renderer=order.renderer,
             voice=self.state.voice.for_task(scene.slug) if self.state.voice else None,
             kept=kept(self.state, scene),

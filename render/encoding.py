@@ -13,6 +13,7 @@ from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
 from engine.errors import LectureError
 from render.quality import Quality
+from render.split import Share
 from render.stream import PictureFile
 
 _WAITING_BYTES = 16_000_000  # of frames drawn but not yet encoded
@@ -36,10 +37,17 @@ class FrameEncoder:
 
     With ``helper``, the compiled helper of the fast renderer, frames are converted to 4:2:0 by it,
     and only where they changed; else by swscale.
+
+    Of the frames only those of the ``share`` are encoded, all by default; without any there is no
+    file in the end.
     """
 
-    def __init__(self, target: Path, quality: Quality, helper: Any = None) -> None:
+    def __init__(
+        self, target: Path, quality: Quality, helper: Any = None, share: Share | None = None
+    ) -> None:
         self.frames = 0
+        self._share = share or Share()
+        self._encoded = 0
         self._target = target
         self._quality = quality
         self._helper = helper
@@ -57,6 +65,11 @@ class FrameEncoder:
         """Stands for the pictures, packet by packet; known once all is finished."""
         return self._file.digest
 
+    @property
+    def wants_next(self) -> bool:
+        """Whether the next frame will be encoded."""
+        return self._share.overlap(self.frames, 1) > 0
+
     def write(self, frame: _Buffer, repeat: int = 1, changed: Any = None) -> None:
         """Add ``frame`` (height x width x 4 bytes, C order) ``repeat`` times.
 
@@ -69,21 +82,26 @@ class FrameEncoder:
             )
         if self._failure is not None:
             self.finish()
-        still = changed is not None and self.frames > 0 and not changed.any()
-        self._waiting.put((None if still else self._converted(frame, changed), repeat))
-        if changed is not None:
-            changed[:] = 0
+        shown = self._share.overlap(self.frames, repeat)
         self.frames += repeat
+        if shown:
+            still = changed is not None and self._encoded > 0 and not changed.any()
+            self._waiting.put((None if still else self._converted(frame, changed), shown))
+            if changed is not None:
+                changed[:] = 0
+            self._encoded += shown
+        if self._share.is_over(self.frames):
+            self.finish()
 
     def _converted(self, frame: Any, changed: Any) -> Any:
         """The frame's planes, apart from all that may be drawn over; None if they are as before."""
         if self._helper is None:
             planes = _planes(frame)
-            if self.frames and np.array_equal(planes, self._planes):
+            if self._encoded and np.array_equal(planes, self._planes):
                 return None
             self._planes = planes
             return planes
-        if changed is None or self.frames == 0:
+        if changed is None or self._encoded == 0:
             tile = self._helper.TILE
             changed = np.ones([-(-length // tile) for length in frame.shape[:2]], np.uint8)
         self._helper.to_yuv(frame, changed, self._planes)
@@ -94,7 +112,7 @@ class FrameEncoder:
         self._stop()
         if self._failure is None:
             try:
-                self._file.finish()
+                self._file.finish(self._share.rest())
             except (OSError, av.FFmpegError) as error:
                 self._failure = error
         if self._failure is not None:
@@ -105,6 +123,9 @@ class FrameEncoder:
                 expected="an encoded video",
                 found=_in_words(self._failure),
             ) from self._failure
+        if not self._encoded:
+            self._target.unlink()  # no video at all
+        self._share.done()
 
     def abort(self) -> None:
         """Stop at once; what is on disk is worthless."""

@@ -144,9 +144,10 @@ class Session:
         for index, (scene, owners) in enumerate(wanted.values()):
             name = f"{scene.slug}_{index}" if self._many else scene.slug
             folder = self._space.folder / name
-            task = owners[0].task(scene, folder, self._binary, max(1, threads // len(wanted)))
             quality = owners[0].order.quality
             length = self._length(owners[0].order, scene)
+            cores = max(1, threads // len(wanted))
+            task = owners[0].task(scene, folder, self._binary, cores, length)
             kind = json.dumps(owners[0].order.picture(scene), sort_keys=True)
             job = Job(task, length, WEIGHTS[quality.name], kind)
             self._commissions[task.folder] = _Commission(scene, job, owners)

@@ -3,18 +3,19 @@
 In H.264 a frame that is the frame before costs a few bytes: "all blocks skipped". Finding that out
 costs x264 milliseconds a frame. It is asked once, for a sample; each still frame of the film is
 that sample with its own frame number. The numbers of the frames that x264 did code are set right
-in the same place. Nothing else is touched. With P-frames only, one reference and one quantizer this
-is the stream that x264 writes for all frames, wherever it has nothing to mend in a still one
-(``tests/render/test_stills.py`` compares the bytes).
+in the same place, and so is the last bit of each frame, which means nothing: x264 draws it by lot
+from the count of frames that it was given. Nothing else is touched. With P-frames only, one
+reference and one quantizer this is the stream that x264 writes for all frames, wherever it has
+nothing to mend in a still one (``tests/render/test_stills.py`` compares the bytes).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _START = b"\0\0\0\1"
-_SLICE, _IDR, _PARAMETERS = 1, 5, 7  # types of NAL units
+_SLICE, _IDR, _NOTE, _PARAMETERS = 1, 5, 6, 7  # types of NAL units
 _P_SLICES = (0, 5)
 _HIGH = (100, 110, 122, 244, 44)  # profiles with chroma and bit depth in the parameters
 
@@ -45,13 +46,14 @@ class Stills:
         return self._packets[number]
 
     def renumbered(self, packet: bytes, number: int) -> bytes:
-        """A packet of the encoder with its frame number set; a keyframe's is 0 already."""
+        """A packet of the encoder with its frame number set, a keyframe's is 0 already, and with
+        its last bit."""
         units = list(nal_units(packet))
         if any(unit[0] & 0x1F == _IDR for unit in units):
-            return packet
+            return _ended(packet)
         if len(units) != 1 or units[0][0] & 0x1F != _SLICE:
             raise Unexpected("a frame is more than one slice")
-        return _START + self._numbered(_unescape(units[0]), number % (1 << self._bits))
+        return _START + self._numbered(_ended(_unescape(units[0])), number % (1 << self._bits))
 
     def _numbered(self, unit: bytes, number: int) -> bytes:
         bits = _Bits(unit)
@@ -66,6 +68,16 @@ def nal_units(packet: bytes) -> Iterator[bytes]:
     """The units between the start codes, as they stand there."""
     for unit in re.split(b"\0\0\1", packet)[1:]:
         yield unit.rstrip(b"\0")
+
+
+def in_stream(units: Iterable[bytes]) -> bytes:
+    """A packet of these units without notes, such as the encoder's name before its first frame."""
+    return b"".join(_START + unit for unit in units if unit[0] & 0x1F != _NOTE)
+
+
+def _ended(unit: bytes) -> bytes:
+    """With the last bit set: at or behind the bit that ends the slice."""
+    return unit[:-1] + bytes([unit[-1] | 1])
 
 
 def _frame_number_bits(headers: bytes) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from av.video.frame import PictureType
 
 from render import nal
 from render.quality import Quality
-from render.stills import Stills, Unexpected, nal_units
+from render.stills import Stills, Unexpected, in_stream, nal_units
 
 _IDR = 5
 #: P-frames with one reference, one quantizer, no look ahead: nothing depends on what comes later
@@ -116,10 +117,20 @@ class PictureFile:
         self._written += 1
         self._container.mux(packet)
 
-    def finish(self) -> None:
+    def finish(self, parts: Sequence[Path] = ()) -> None:
+        """Close the file; ``parts`` are videos written like this one, which go on from here at a
+        keyframe: their packets are added as they are."""
         self._take(self._codec.encode(None))
+        for part in parts:
+            self._join(part)
         self._container.close()
         self._file.close()
+
+    def _join(self, part: Path) -> None:
+        with av.open(str(part)) as container:
+            for packet in container.demux(video=0):
+                if packet.size:
+                    self._write(in_stream(nal.units(bytes(packet))))
 
     def abort(self) -> None:
         """Close; what is on disk is worthless."""
@@ -143,6 +154,11 @@ def _set_up(codec: Any, quality: Quality) -> None:
         "chroma_sample_location": "left",
         **_BT709,
     }
+
+
+def is_joined_exactly(quality: Quality) -> bool:
+    """Whether parts of a film make the same bytes as one encoder does: where we know its form."""
+    return _stills(quality) is not None
 
 
 def _stills(quality: Quality) -> Stills | None:

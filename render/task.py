@@ -29,7 +29,8 @@ class Task:
     code_kept: str  # file with digests of code
     folder: str  # private, removed after the run
     ffmpeg: str
-    threads: int
+    threads: int  # cores that it may use
+    expected_frames: int = 0  # about; 0 if unknown
     renderer: str = "fast"  # or "plain"
     burn: str = ""  # language of captions drawn into the pictures
     voice: dict[str, Any] | None = None  # of Voice.for_task

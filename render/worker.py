@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import LectureError, one_line
+from render import split
 from render.encoding import FrameEncoder
 from render.finish import Part, assemble
 from render.incremental.made import Notes, key_of, picture
@@ -65,12 +66,20 @@ def run(task: Task, report: Any) -> Result:
     renderer, helper = choose(task.renderer)
     speaker = _speaker(task)
     _collect_seldom()
-    encoder = FrameEncoder(silent, task.quality, helper)
-    try:
-        scene = draw(task, renderer, encoder, report, speaker)
-    except BaseException:
-        encoder.abort()
-        raise
+
+    def draw_part(part: Task, share: split.Share) -> None:
+        video = Path(part.folder) / "part.mp4"
+        encoder = FrameEncoder(video, part.quality, helper, share)
+        draw(part, renderer, encoder, _tell_nobody, speaker)
+
+    places = split.places(task, compiled=helper is not None)
+    with split.Helpers(task, places, draw_part) as helpers:
+        encoder = FrameEncoder(silent, task.quality, helper, helpers.share)
+        try:
+            scene = draw(task, renderer, encoder, report, speaker)
+        except BaseException:
+            encoder.abort()
+            raise
     if encoder.frames == 0:
         raise LectureError(where=task.module, expected="a scene that plays", found="no frames")
     silent, burned = _burned(task, scene, silent, encoder.frames)
@@ -91,7 +100,12 @@ def run(task: Task, report: Any) -> Result:
     check_video(task.video, expected, shown_as=task.slug)
     _check_clock(task, scene, encoder.frames)
     _write_numbers(task, scene)
-    return Result(encoder.frames, time.monotonic() - began, _peak_memory(), _beats(scene))
+    memory = _peak_memory() + helpers.memory
+    return Result(encoder.frames, time.monotonic() - began, memory, _beats(scene))
+
+
+def _tell_nobody(_: int) -> None:
+    """The worker's own frames show how far a scene is."""
 
 
 def _collect_seldom() -> None:

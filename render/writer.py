@@ -48,6 +48,11 @@ class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped f
         if self._encoder.frames >= self._reported + _REPORT_EVERY:
             self._tell()
 
+    @property
+    def wants_next(self) -> bool:
+        """Whether the next frame need be drawn."""
+        return self._encoder.wants_next
+
     def is_already_cached(self, hash_invocation: str) -> bool:
         """Never: there are no partial files."""
         return False

@@ -19,6 +19,8 @@ from render.writer import StreamWriter
 class Digests:
     """Stands in for the encoder."""
 
+    wants_next = True
+
     def __init__(self) -> None:
         self.digests: list[str] = []
         self.lied = 0  # frames that differ where they were said not to
