@@ -23,6 +23,7 @@ from engine.errors import LectureError, one_line
 from render.forks import can_fork
 from render.task import Task
 
+_VIDEO = "part.mp4"
 _NUMBERED = 2  # keyframes until their numbers begin anew
 _CORES = 2  # that a process keeps busy: one draws, one encodes
 
@@ -67,13 +68,15 @@ def bounds(expected_frames: int, parts: int, keyframe_interval: int) -> list[int
 class Helpers:
     """Processes that draw all parts but the first.
 
-    ``draw`` plays the scene of a task into an encoder with the share that is given to it.
-    ``share`` is what is left to this process. Leaving the context ends the helpers.
+    ``draw`` plays the scene of a task, which has a folder of its own, into an encoder for
+    ``part.mp4`` there with the share that is given to it. ``share`` is what is left to this
+    process. Leaving the context ends the helpers and removes their videos.
     """
 
     def __init__(self, task: Task, places: list[int], draw: Callable[[Task, Share], None]) -> None:
         self._task = task
         self._pids: dict[int, Path] = {}
+        self._folders: list[Path] = []
         self.memory = 0  # bytes, of all helpers that have ended
         ends: list[int | None] = [*places[1:], None]
         self.share = Share(0, ends[0], self.wait)
@@ -88,6 +91,7 @@ class Helpers:
                 os.close(self._alive)
                 _work(replace(task, folder=str(folder)), first, end, draw, alive)
             self._pids[pid] = folder
+            self._folders.append(folder)
         os.close(alive)
 
     def __enter__(self) -> Helpers:
@@ -97,6 +101,8 @@ class Helpers:
         for pid in self._pids:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
+        for folder in self._folders:
+            (folder / _VIDEO).unlink(missing_ok=True)  # joined
         if self.share.end is not None:
             os.close(self._alive)
 
@@ -118,8 +124,8 @@ class Helpers:
                     expected="a part of the video",
                     found=_failure(folder),
                 )
-            if (folder / "part.mp4").exists():  # else the scene was over before
-                yield folder / "part.mp4"
+            if (folder / _VIDEO).exists():  # else the scene was over before
+                yield folder / _VIDEO
 
 
 def _work(

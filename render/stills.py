@@ -35,7 +35,7 @@ class Stills:
         units = list(nal_units(sample))
         if len(units) != 1 or units[0][0] & 0x1F != _SLICE:
             raise Unexpected("a still frame is more than one slice")
-        self._sample = _unescape(units[0])
+        self._sample = _ended(_unescape(units[0]))
         self._packets: dict[int, bytes] = {}
 
     def packet(self, number: int) -> bytes:

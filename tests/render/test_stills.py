@@ -119,7 +119,7 @@ def test_escapes_come_and_go_with_the_number() -> None:
         assert b"\0\0\0" not in unit and b"\0\0\1" not in unit and b"\0\0\2" not in unit
         again = good.renumbered(packet, 3)
         assert again == good.packet(3)
-    slices = b"\0\0\1\x41\x9a\0\0\3\1\x80"  # frame number 0, escaped
+    slices = b"\0\0\1\x41\x9a\0\0\3\1\x81"  # frame number 0, escaped
     changed = good.renumbered(slices, 15)
     assert b"\0\0\3" not in changed[4:]
     assert good.renumbered(changed, 0)[4:] == slices[3:]
