@@ -32,6 +32,13 @@ _LOCAL = ("file:", "data:", "blob:", "about:")
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A browser on a busy machine may be late: what fails is tried once more."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
 def need(found: Any, install: str) -> None:
     """Skip the test where something is missing; in CI, fail it."""
     if found:

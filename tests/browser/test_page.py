@@ -83,18 +83,23 @@ def test_arrows_go_from_scene_to_scene_and_stop_at_the_ends(zh):
     assert scene(zh) == "18_inference_step_3"
 
 
+def labelled(page, word):
+    """Waits for the play button's label: it follows the video's events, which come later."""
+    page.wait_for_function(f"document.querySelector('#play').ariaLabel === '{word}'")
+
+
 def test_space_plays_and_pauses_and_the_arrow_plays_on(en):
     en.keyboard.press(" ")
     en.wait_for_function("document.getElementById('video').currentTime > 0.2")
     assert not paused(en)
-    assert en.locator("#play").get_attribute("aria-label") == "Pause"
+    labelled(en, "Pause")
     en.keyboard.press("ArrowRight")
     ready(en)
     assert scene(en) == "02_decoder_inputs"
     assert not paused(en)
     en.keyboard.press(" ")
     assert paused(en)
-    assert en.locator("#play").get_attribute("aria-label") == "Play"
+    labelled(en, "Play")
     assert en.evaluate("scrollY") == 0
 
 
