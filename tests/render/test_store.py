@@ -324,8 +324,8 @@ class TestLimit:
         assert len(self.there(world, store)) == 1
 
     def test_many_at_once(self, world: World) -> None:
-        """Threads that put in, take out and sweep with almost no room: nothing fails, and what
-        is taken is whole."""
+        """Threads that put in, take out and sweep with almost no room, half of them as runs whose
+        scenes stay until they end: nothing fails, and what is taken is whole."""
         root = str(world.folder / "s")
         finished = world.render("it")
         now = world.now()
@@ -336,6 +336,8 @@ class TestLimit:
             try:
                 for turn in range(25):
                     store = Store.open(root, limit=1)
+                    if number % 2:
+                        store.begin()
                     store.put(finished)
                     entry = store.find(MODULE, ORDERED, now)
                     folder = world.folder / f"{number}-{turn}"
