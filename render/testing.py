@@ -31,7 +31,10 @@ def run_checks(arguments: Sequence[str]) -> int:
 
 def _pytest(arguments: Sequence[str]) -> tuple[str, ...]:
     workers = ("-n", str(usable_cores()), "--dist", "worksteal")  # long tests come last
-    everything = ("-m", "slow or not slow") if os.environ.get("CI") == "true" else ()
+    everything: tuple[str, ...] = ()
+    if os.environ.get("CI") == "true":
+        # What fails is tried once more, and told as a rerun: nobody is there to do it by hand.
+        everything = ("-m", "slow or not slow", "--reruns", "1")
     return ("pytest", "-q", *workers, *everything, *arguments)
 
 
