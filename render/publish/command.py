@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.errors import LectureError, from_os_error
+from render.options import SceneJobs, Voice, Weights
 
 if TYPE_CHECKING:
     from render.order import Order
@@ -49,18 +50,12 @@ def publish(
         str, typer.Option(metavar="QUALITY,...", help="draft, standard, high or 4k.")
     ] = "standard",
     lang: Annotated[str, typer.Option(metavar="LANG,...", help="zh or en.")] = "zh",
-    weights: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="A weight file of your own.", show_default=False),
-    ] = None,
+    weights: Weights = None,
     lesson: Annotated[
         str,
         typer.Option(metavar="NAME,...", help="tutorial, consistent, or a .toml file of yours."),
     ] = "tutorial",
-    voice: Annotated[
-        str,
-        typer.Option(metavar="WHO", help="none, recordings:DIR, draft (docs/voice.md)."),
-    ] = "none",
+    voice: Voice = "none",
     burn_captions: Annotated[
         str,
         typer.Option(
@@ -110,10 +105,7 @@ def publish(
             metavar="A,B,C", help="Other tags for the film, with commas.", show_default=False
         ),
     ] = "",
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, max=64, help="Scenes rendered at once.", show_default=False),
-    ] = None,
+    jobs: SceneJobs = None,
     render: Annotated[
         bool,
         typer.Option(
