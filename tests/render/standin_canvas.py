@@ -4,87 +4,45 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from email.parser import BytesParser
 from email.policy import HTTP
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
+
+from .standin_server import Handler, StandIn
 
 TOKEN = "canvas-token-do-not-print-8c1f"
 
 
-class CanvasStandIn:
+class CanvasStandIn(StandIn):
     """Holds what has been uploaded. ``faults`` are spent one by one, each by the first request
     whose ``METHOD path`` its pattern matches: a status, "drop" (the connection is cut after some
     of the body), or "lost" (the work is done, but the answer never comes)."""
 
     def __init__(self) -> None:
+        super().__init__(_Handler)
         self.files: dict[int, dict[str, Any]] = {}
         self.pending: dict[str, dict[str, Any]] = {}
         self.folders: dict[str, int] = {}
         self.tracks: dict[str, list[dict[str, str]]] = {}
-        self.requests: list[str] = []
-        self.faults: list[tuple[str, int | str, str]] = []
         self.converting = 0  # times that a file's media is not there yet
         self.quota = 10**9
         self.confirms = "303"  # how the storage answers: a way to the file, or the file itself
         self._number = 100
-        outer = self
-
-        class Handler(_Handler):
-            standin = outer
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
     def number(self) -> int:
         self._number += 1
         return self._number
 
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-
     def folder(self, path: str) -> int:
         return self.folders.setdefault(path, self.number())
 
-    def count(self, pattern: str) -> int:
-        return sum(re.search(pattern, request) is not None for request in self.requests)
 
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     standin: CanvasStandIn
-    protocol_version = "HTTP/1.1"
 
-    def log_message(self, *_: Any) -> None:
-        pass
-
-    def _serve(self) -> None:
-        s = self.standin
-        request = f"{self.command} {urlsplit(self.path).path}"
-        s.requests.append(request)
-        length = int(self.headers.get("Content-Length") or 0)
-        fault = next((f for f in s.faults if re.search(f[0], request)), None)
-        if fault:
-            s.faults.remove(fault)
-            if fault[1] == "drop":
-                self.rfile.read(length // 2)
-                return self._cut()
-        body = self.rfile.read(length)
-        if fault and isinstance(fault[1], int):
-            return self._answer(fault[1], fault[2])
-        answer = self._route(request, body)
-        if fault and fault[1] == "lost":
-            return self._cut()
-        return self._answer(*answer)
-
-    do_GET = do_POST = do_PUT = do_DELETE = _serve
-
-    def _cut(self) -> None:
-        self.close_connection = True
-        self.connection.close()
+    def _refuse(self, status: int, reason: str) -> None:
+        self._answer(status, reason)
 
     def _answer(self, status: int, document: Any, location: str = "") -> None:
         text = document if isinstance(document, str) else json.dumps(document)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from email.parser import BytesParser
 from email.policy import HTTP
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from .standin_server import Handler, StandIn
 
 CLIENT = "client-1234.apps.example"
 SECRET = "client-secret-do-not-print-77aa"
@@ -17,76 +17,29 @@ REFRESH = "refresh-token-do-not-print-51bc"
 ACCESS = "access-token-do-not-print-90ef"
 
 
-class YouTubeStandIn:
+class YouTubeStandIn(StandIn):
     """Holds what has been uploaded. ``faults`` are spent one by one, each by the first request
     whose ``METHOD path`` its pattern matches: a status with a reason, "drop" (the connection is
     cut after half of the body, which is kept), "lost" (the work is done, no answer comes), or
     "skip" (none)."""
 
     def __init__(self) -> None:
+        super().__init__(_Handler)
         self.videos: dict[str, dict[str, Any]] = {}
         self.sessions: dict[str, dict[str, Any]] = {}
         self.captions: dict[str, dict[str, Any]] = {}
         self.covers: dict[str, bytes] = {}
-        self.requests: list[str] = []
         self.received = 0  # bytes of videos
-        self.faults: list[tuple[str, int | str, str]] = []
         self.refuses_login = False
         self._number = 0
-        outer = self
-
-        class Handler(_Handler):
-            standin = outer
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
     def name(self, kind: str) -> str:
         self._number += 1
         return f"{kind}{self._number}"
 
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
 
-    def count(self, pattern: str) -> int:
-        return sum(re.search(pattern, request) is not None for request in self.requests)
-
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     standin: YouTubeStandIn
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-    def _serve(self) -> None:
-        s = self.standin
-        parts = urlsplit(self.path)
-        self.query = {key: values[0] for key, values in parse_qs(parts.query).items()}
-        request = f"{self.command} {parts.path}"
-        s.requests.append(request)
-        length = int(self.headers.get("Content-Length") or 0)
-        fault = next((f for f in s.faults if re.search(f[0], request)), None)
-        if fault:
-            s.faults.remove(fault)
-            if fault[1] == "drop":
-                self._take(self.rfile.read(length // 2))
-                return self._cut()
-        body = self.rfile.read(length)
-        if fault and isinstance(fault[1], int):
-            return self._refuse(fault[1], fault[2])
-        answer = self._route(request, body)
-        if fault and fault[1] == "lost":
-            return self._cut()
-        return self._answer(*answer)
-
-    do_GET = do_POST = do_PUT = do_DELETE = _serve
-
-    def _cut(self) -> None:
-        self.close_connection = True
-        self.connection.close()
 
     def _refuse(self, status: int, reason: str) -> None:
         told = {"error": {"code": status, "message": reason, "errors": [{"reason": reason}]}}
