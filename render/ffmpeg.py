@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -23,8 +24,17 @@ from render.quality import AUDIO_RATE, Quality
 VARIABLE = "LECTURE_FFMPEG"
 _NEEDED = ("libx264", "aac")
 _CRF = 18  # of pictures that are encoded a second time
-_QUIET = ("-hide_banner", "-nostats", "-loglevel", "error")
+_QUIET = ("-hide_banner", "-nostats", "-loglevel", "repeat+level+warning")
 _LAST_LINES = 12
+#: lines that count although ffmpeg exits with 0: errors, and whatever the muxer warns of
+_SERIOUS = re.compile(r"\[(error|fatal|panic)\]|^\[(mp4|out#\S*) @ ")
+#: the one warning that is meant: sound is cut so that no edit list is needed (see :func:`mux`)
+_MEANT = "Not writing any edit list"
+_PREFIX = re.compile(r"^(\[[^]]*\] )+")  # who speaks, where in memory, how loud
+
+#: ticks a second of the film's own clock. ffmpeg 9 would take the least common multiple of all
+#: tracks' scales, 48,000,000 with captions, in which a chapter of 45 s no longer fits into 31 bits.
+_MOVIE_TIMESCALE = AUDIO_RATE
 
 #: one conversion for the whole project: full-range RGB in, BT.709 limited-range 4:2:0 out
 _TO_BT709 = {
@@ -96,6 +106,7 @@ class Process:
     """
 
     def __init__(self, arguments: list[str], folder: Path, *, takes_frames: bool = False) -> None:
+        self._said: collections.deque[str] = collections.deque(maxlen=_LAST_LINES)
         self._popen = subprocess.Popen(
             arguments,
             cwd=folder,
@@ -104,14 +115,15 @@ class Process:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
-        self._said: collections.deque[str] = collections.deque(maxlen=_LAST_LINES)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
     def _listen(self) -> None:
         assert self._popen.stderr is not None
         for line in self._popen.stderr:
-            self._said.append(line.decode("utf-8", "replace").strip())
+            said = line.decode("utf-8", "replace").strip()
+            if _SERIOUS.search(said) and _MEANT not in said:
+                self._said.append(_PREFIX.sub("", said))
 
     @property
     def stdin(self) -> IO[bytes]:
@@ -119,11 +131,12 @@ class Process:
         return self._popen.stdin
 
     def finish(self, where: str | Path) -> None:
-        """Wait for the end. Raises LectureError with ffmpeg's own words if it failed."""
+        """Wait for the end. Raises LectureError with ffmpeg's own words if it failed, or if it
+        warned: its muxer drops what it cannot write and still exits with 0."""
         code = self._popen.wait()
         self._listener.join()
-        if code != 0:
-            said = [line for line in self._said if line] or [f"exit code {code}"]
+        if code != 0 or self._said:
+            said = list(self._said) or [f"exit code {code}"]
             full = [line for line in said if "No space left" in line]
             raise LectureError(
                 where=where,
@@ -216,6 +229,7 @@ def mux(
         "metadata:s:v:0": f"language={language}",
         "metadata:s:a:0": f"language={language}",
         "use_editlist": 0,
+        "movie_timescale": _MOVIE_TIMESCALE,
         "movflags": "+faststart+negative_cts_offsets",
     }
     # "v?" maps nothing: it only keeps the metadata file among the inputs.
@@ -239,11 +253,13 @@ def add_captions(
     texts = [ffmpeg.input(_name(file), format="webvtt") for file in captions]
     settings: dict[str, Any] = {
         "format": "mp4",
-        "c": "copy",
+        "c:v": "copy",
+        "c:a": "copy",
         "c:s": "mov_text",
         "map_metadata": 0,
         "map_chapters": 0,
         "use_editlist": 0,
+        "movie_timescale": _MOVIE_TIMESCALE,
         "movflags": "+faststart+negative_cts_offsets",
     }
     for index, (code, name) in enumerate(labels):
