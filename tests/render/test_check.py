@@ -10,10 +10,10 @@ import av
 import pytest
 
 from engine.errors import LectureError
-from render import check
-from render.check import Expected, check_video
-from render.content import pictures_of
-from render.metadata import Chapter, Origin
+from render.media import check
+from render.media.check import Expected, check_video
+from render.media.content import pictures_of
+from render.media.metadata import Chapter, Origin
 
 from .conftest import DRAFT, ORIGIN, TITLE, finished
 

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from engine.errors import LectureError
-from render import ffmpeg, film
-from render.captions.cues import Cue
-from render.captions.tracks import Track
-from render.check import check_video
-from render.encoding import FrameEncoder
-from render.expected import Expected
-from render.finish import Part, assemble
-from render.metadata import LECTURE_TITLES, Chapter, Origin, escape, write_metadata
-from render.workspace import Workspace
+from render.base.workspace import Workspace
+from render.media import ffmpeg, film
+from render.media.captions.cues import Cue
+from render.media.captions.tracks import Track
+from render.media.check import check_video
+from render.media.encoding import FrameEncoder
+from render.media.expected import Expected
+from render.media.finish import Part, assemble
+from render.media.metadata import LECTURE_TITLES, Chapter, Origin, escape, write_metadata
 
 from .conftest import DRAFT, ORIGIN, draw, encode, finished
 
