@@ -46,6 +46,8 @@ class Product(ABC):
     heavy: ClassVar[bool] = False
     #: worth a place in the cache
     cached: ClassVar[bool] = True
+    #: roles of files that the maker opens in its needs; of the others it gets the facts alone
+    opens: ClassVar[frozenset[str]] = frozenset()
     #: files that dependents do not see by their bytes: a fact says what they see
     aside: ClassVar[frozenset[str]] = frozenset()
 
@@ -73,6 +75,18 @@ class Product(ABC):
     def settings(self) -> Mapping[str, str]:
         """What values are computed from: see :class:`~render.base.reads.Reads`."""
         return {}
+
+    def pause(self, asked: Input) -> Input | None:
+        """A pause for speech as it would be now."""
+        return None
+
+    def asks(self) -> tuple[Product, ...]:
+        """Products that must be up to date before :meth:`pause` can tell anything."""
+        return ()
+
+    def optional(self, role: str) -> bool:
+        """Whether it is made without that need where the need cannot be made."""
+        return False
 
     def modules(self) -> tuple[str, ...]:
         """Modules besides the maker's whose code counts, such as a scene's."""
@@ -111,8 +125,9 @@ class Work:
 
     ``inputs``: those known before, with the digests of code that the run was planned with.
     ``folder``: private, made by the pool; files, log.txt and everything temporary go there.
-    ``observers``: modules whose ``observe(scene)`` watches the play: another product of the same
-    scene (its cover).
+    ``length``: frames that are to be expected. ``also``: another product that the same play yields
+    (a scene's cover): the maker's module has ``observe``, see ``render.base.reads``; its record has
+    the values and texts that were read for this one, and it is left out where it was not made.
     """
 
     step: str
@@ -128,8 +143,9 @@ class Work:
     folder: str
     threads: int = 1
     heavy: bool = False
+    length: int = 0
     spoken: Mapping[str, Json] | None = None
-    observers: tuple[str, ...] = ()
+    also: Work | None = None
 
     @property
     def log(self) -> Path:
@@ -144,6 +160,7 @@ class Work:
             for role, made in self.needs.items()
         }
         said["inputs"] = [[one.kind, one.name, one.arg, one.digest] for one in self.inputs]
+        said["also"] = self.also.to_json() if self.also else None
         return json.dumps(said)
 
     @classmethod
@@ -154,8 +171,9 @@ class Work:
             for role, each in said["needs"].items()
         }
         inputs = tuple(Input(*each) for each in said["inputs"])
-        lists = {name: tuple(said[name]) for name in ("modules", "aside", "observers")}
-        return cls(**{**said, **lists, "needs": needs, "inputs": inputs})
+        more = {name: tuple(said[name]) for name in ("modules", "aside")}
+        also = cls.from_json(said["also"]) if said["also"] else None
+        return cls(**{**said, **more, "needs": needs, "inputs": inputs, "also": also})
 
 
 Action = Literal["keep", "take", "build"]
