@@ -1,0 +1,388 @@
+"""Every product of a lecture, and which of them make up a job.
+
+Records: ``.render/NAME.json`` is that of a scene's pictures, ``.render/NAME.KIND.json`` that of
+everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from render.base.reads import Input, Json, pause
+from render.base.workspace import STATE
+from render.build.job import LANGUAGES, Job
+from render.build.product import Product
+from render.media.metadata import LECTURE_TITLES
+from render.media.quality import AUDIO_RATE
+from render.media.sidefiles import CAPTION_FORMS, SideFiles
+from scenes.registry import SceneInfo
+
+if TYPE_CHECKING:
+    from render.voice.voice import Voice
+
+#: time that a frame takes, in frames of draft quality (scene 9: 3.6 ms, in standard 5.2 ms)
+_WEIGHTS = {"draft": 1.0, "standard": 1.5, "high": 1.5, "4k": 4.0}
+GUESSED_SECONDS = 45.0  # of a scene never rendered before: the middle of what scenes last
+
+
+@dataclass(frozen=True)
+class _OfScene(Product):
+    """A product of one scene of a job."""
+
+    job: Job
+    scene: SceneInfo
+    lecture: Lecture = field(compare=False, repr=False)
+
+    @property
+    def video(self) -> Path:
+        return self.job.video(self.scene)
+
+    def _record(self, kind: str) -> Path:
+        ending = f"{kind}.json" if kind else "json"
+        return self.job.out / STATE / f"{self.video.stem}.{ending}"
+
+    def settings(self) -> Mapping[str, str]:
+        return self.job.values()
+
+    def _scene_spec(self) -> dict[str, Json]:
+        track = self.job.settings.track if self.scene.number == 0 else ""
+        return {"slug": self.scene.slug, "language": self.job.language, "track": track}
+
+
+@dataclass(frozen=True)
+class Pictures(_OfScene):
+    """What is drawn, encoded, without sound; carried by the scene's video."""
+
+    kind: ClassVar[str] = "pictures"
+    maker: ClassVar[str] = "render.draw.scene:make"
+    heavy: ClassVar[bool] = True
+    aside: ClassVar[frozenset[str]] = frozenset({"pictures", "numbers"})
+
+    @property
+    def record(self) -> Path:
+        return self._record("")
+
+    def spec(self) -> dict[str, Json]:
+        job, quality = self.job, self.job.quality
+        encoded = {**asdict(quality), "audio": AUDIO_RATE, "gop": quality.keyframe_interval}
+        voice = self.lecture.voice
+        return {
+            **self._scene_spec(),
+            "title": job.title(self.scene),
+            "module": self.scene.module,
+            "class_name": self.scene.class_name,
+            "quality": encoded,
+            "renderer": job.renderer,
+            **({"voice": voice.who} if voice else {}),
+        }
+
+    def targets(self) -> Mapping[str, Path]:
+        return {"numbers": self.video.with_suffix(".numbers.json")}
+
+    def carriers(self) -> Mapping[str, Path]:
+        return {} if self.job.burn else {"pictures": self.video}
+
+    def modules(self) -> tuple[str, ...]:
+        return (self.scene.module,)
+
+    def asks(self) -> tuple[Product, ...]:
+        return tuple(self.lecture.sounds(self.scene).values())
+
+    def pause(self, asked: Input) -> Input | None:
+        voice = self.lecture.voice
+        if voice is None:
+            return None
+        if voice.recordings is None:
+            return asked  # of a synthetic voice, whose name is told
+        busy, quiet, fps = asked.arg
+        spoken = voice.store.seconds(voice.recordings.digest(self.scene.slug, asked.name))
+        return Input("pause", asked.name, asked.arg, str(pause(busy, quiet, spoken, fps)))
+
+    def work(self) -> float:
+        return self.lecture.length(self.scene) * _WEIGHTS[self.job.quality.name]
+
+
+@dataclass(frozen=True)
+class Cover(_OfScene):
+    """The picture for lists of videos; the play that draws the pictures yields it as well."""
+
+    kind: ClassVar[str] = "cover"
+    maker: ClassVar[str] = "render.draw.cover:make"
+    heavy: ClassVar[bool] = True
+
+    @property
+    def record(self) -> Path:
+        return self._record("cover")
+
+    def spec(self) -> dict[str, Json]:
+        return {**self._scene_spec(), "number": self.scene.number}
+
+    def targets(self) -> Mapping[str, Path]:
+        return {"cover": SideFiles(self.video).cover}
+
+    def modules(self) -> tuple[str, ...]:
+        return (self.scene.module,)
+
+
+@dataclass(frozen=True)
+class Cues(_OfScene):
+    """What is said in a scene in one language, in lines, by frames."""
+
+    caption_language: str
+
+    kind: ClassVar[str] = "cues"
+    maker: ClassVar[str] = "render.media.captions.write:make"
+    cached: ClassVar[bool] = False
+
+    @property
+    def record(self) -> Path:
+        return self._record(f"cues.{self.caption_language}")
+
+    def spec(self) -> dict[str, Json]:
+        fps = self.job.quality.fps
+        return {"slug": self.scene.slug, "language": self.caption_language, "fps": fps}
+
+    def needs(self) -> Mapping[str, Product]:
+        return {"pictures": self.lecture.pictures(self.scene)}
+
+
+@dataclass(frozen=True)
+class Burned(_OfScene):
+    """Pictures with captions drawn into them; carried by the scene's video."""
+
+    kind: ClassVar[str] = "burned"
+    maker: ClassVar[str] = "render.media.burn:make"
+    heavy: ClassVar[bool] = True
+    aside: ClassVar[frozenset[str]] = frozenset({"pictures"})
+    opens: ClassVar[frozenset[str]] = frozenset({"pictures"})
+
+    @property
+    def record(self) -> Path:
+        return self._record("burned")
+
+    def spec(self) -> dict[str, Json]:
+        quality = asdict(self.job.quality)
+        return {"slug": self.scene.slug, "language": self.job.burn, "quality": quality}
+
+    def needs(self) -> Mapping[str, Product]:
+        cues = self.lecture.cues(self.scene, self.job.burn)
+        return {"pictures": self.lecture.pictures(self.scene), "cues": cues}
+
+    def carriers(self) -> Mapping[str, Path]:
+        return {"pictures": self.video}
+
+    def work(self) -> float:
+        return self.lecture.length(self.scene) * _WEIGHTS[self.job.quality.name] / 2
+
+
+@dataclass(frozen=True)
+class Sound(Product):
+    """A recording of a beat, made ready; kept beside the videos of its folder."""
+
+    lecture: Lecture = field(compare=False, repr=False)
+    source: Path
+    slug: str
+    beat: str
+
+    kind: ClassVar[str] = "sound"
+    maker: ClassVar[str] = "render.voice.audio:make"
+    cached: ClassVar[bool] = False
+
+    @property
+    def record(self) -> Path:
+        return self.lecture.job.out / STATE / f"{self.slug}.{self.beat}.sound.json"
+
+    def spec(self) -> dict[str, Json]:
+        return {"file": str(self.source.absolute())}
+
+    def targets(self) -> Mapping[str, Path]:
+        return {"sound": self.lecture.job.out / STATE / "voice" / f"{self.slug}.{self.beat}.wav"}
+
+
+@dataclass(frozen=True)
+class Video(Product):
+    """The video of one scene, or with ``of_film`` the film of a track: pictures, sound, captions,
+    names and chapters in one MP4."""
+
+    job: Job
+    scenes: tuple[SceneInfo, ...]
+    of_film: bool
+    lecture: Lecture = field(compare=False, repr=False)
+
+    maker: ClassVar[str] = "render.media.mux:make"
+    checker: ClassVar[str | None] = "render.media.check:check"
+    opens: ClassVar[frozenset[str]] = frozenset({"pictures", "sound"})
+    kind: ClassVar[str] = "video"
+
+    @property
+    def name(self) -> str:
+        return self.job.film_name if self.of_film else self.job.video_name(self.scenes[0])
+
+    @property
+    def record(self) -> Path:
+        return self.job.out / STATE / f"{Path(self.name).stem}.video.json"
+
+    @property
+    def languages(self) -> list[str]:
+        """Of its captions, its own first."""
+        own = self.job.language
+        return [own, *(other for other in LANGUAGES if other != own)]
+
+    def spec(self) -> dict[str, Json]:
+        job, titles = self.job, [self.job.title(scene) for scene in self.scenes]
+        return {
+            "title": LECTURE_TITLES[job.language] if self.of_film else titles[0],
+            "language": job.language,
+            "quality": asdict(job.quality),
+            "parts": [scene.slug for scene in self.scenes],
+            "titles": titles if self.of_film else [],
+            "languages": self.languages,
+            "spoken": job.voice is not None,
+        }
+
+    def needs(self) -> Mapping[str, Product]:
+        found: dict[str, Product] = {}
+        for scene in self.scenes:
+            found[f"pictures {scene.slug}"] = self.lecture.shown(scene)
+            for language in self.languages:
+                found[f"cues {scene.slug} {language}"] = self.lecture.cues(scene, language)
+            for beat, sound in self.lecture.sounds(scene).items():
+                found[f"sound {scene.slug} {beat}"] = sound
+        return found
+
+    def optional(self, role: str) -> bool:
+        return role.startswith(("cues ", "sound "))
+
+    def targets(self) -> Mapping[str, Path]:
+        return {"video": self.job.out / self.name}
+
+    def settings(self) -> Mapping[str, str]:
+        return self.job.values()
+
+
+@dataclass(frozen=True)
+class Sides(Product):
+    """What lies beside a video: captions, chapters, descriptions."""
+
+    of: Video
+
+    kind: ClassVar[str] = "sides"
+    maker: ClassVar[str] = "render.documents.about:make"
+    cached: ClassVar[bool] = False
+
+    @property
+    def record(self) -> Path:
+        return self.of.job.out / STATE / f"{Path(self.of.name).stem}.sides.json"
+
+    def spec(self) -> dict[str, Json]:
+        of = self.of
+        return {
+            "language": of.job.language,
+            "fps": of.job.quality.fps,
+            "languages": of.languages,
+            "track": of.job.settings.track if of.of_film else "",  # scenes are alike in all tracks
+            "film": of.of_film,
+            "scenes": [[one.slug, one.number, list(one.steps)] for one in of.scenes],
+        }
+
+    def needs(self) -> Mapping[str, Product]:
+        return {
+            role: need
+            for role, need in self.of.needs().items()
+            if not role.startswith("sound ")
+        }
+
+    def targets(self) -> Mapping[str, Path]:
+        side = SideFiles(self.of.job.out / self.of.name)
+        found = {"about.json": side.about}
+        for language in LANGUAGES:
+            for form in CAPTION_FORMS:
+                found[f"{language}.{form}"] = side.captions(language, form)
+            found[f"about.{language}.txt"] = side.description(language)
+            if self.of.of_film:
+                found[f"chapters.{language}.vtt"] = side.chapters(language)
+        return found
+
+    def settings(self) -> Mapping[str, str]:
+        return self.of.job.values()
+
+
+@dataclass(frozen=True)
+class FilmCover(Product):
+    """The film's cover: that of its first scene."""
+
+    of: Video
+
+    kind: ClassVar[str] = "film cover"
+    maker: ClassVar[str] = "render.documents.about:copy_cover"
+    cached: ClassVar[bool] = False
+    opens: ClassVar[frozenset[str]] = frozenset({"cover"})
+
+    @property
+    def record(self) -> Path:
+        return self.of.job.out / STATE / f"{Path(self.of.name).stem}.cover.json"
+
+    def spec(self) -> dict[str, Json]:
+        return {}
+
+    def needs(self) -> Mapping[str, Product]:
+        return {"cover": self.of.lecture.cover(self.of.scenes[0])}
+
+    def targets(self) -> Mapping[str, Path]:
+        return {"cover": SideFiles(self.of.job.out / self.of.name).cover}
+
+
+class Lecture:
+    """The products of one job. ``voice``: who speaks, with the sounds kept in the job's folder.
+    ``lengths``: frames of scenes at a second each, as far as they are known, by video name."""
+
+    def __init__(self, job: Job, voice: Voice | None = None) -> None:
+        self.job = job
+        self.voice = voice
+        self.lengths: dict[str, float] = {}
+
+    def pictures(self, scene: SceneInfo) -> Pictures:
+        return Pictures(self.job, scene, self)
+
+    def shown(self, scene: SceneInfo) -> Product:
+        """The pictures that are in the scene's video."""
+        return Burned(self.job, scene, self) if self.job.burn else self.pictures(scene)
+
+    def cues(self, scene: SceneInfo, language: str) -> Cues:
+        return Cues(self.job, scene, self, language)
+
+    def cover(self, scene: SceneInfo) -> Cover:
+        return Cover(self.job, scene, self)
+
+    def sounds(self, scene: SceneInfo) -> Mapping[str, Sound]:
+        """The recordings that there are for a scene, by beat."""
+        if self.voice is None or self.voice.recordings is None:
+            return {}
+        files = self.voice.recordings.files(scene.slug)
+        return {beat: Sound(self, path, scene.slug, beat) for beat, path in files.items()}
+
+    def video(self, scene: SceneInfo) -> Video:
+        return Video(self.job, (scene,), False, self)
+
+    @cached_property
+    def film(self) -> Video:
+        return Video(self.job, self.job.film, True, self)
+
+    def of_scene(self, scene: SceneInfo) -> Iterator[Product]:
+        """Everything that belongs to a scene, its pictures first."""
+        yield self.pictures(scene)
+        video = self.video(scene)
+        yield from (self.cover(scene), video, Sides(video))
+
+    def of_film(self) -> Iterator[Product]:
+        """Everything that belongs to the film, itself first."""
+        yield from (self.film, Sides(self.film), FilmCover(self.film))
+
+    def length(self, scene: SceneInfo) -> float:
+        """Frames that a scene will have: as remembered in any quality, or a guess."""
+        seconds = self.lengths.get(self.job.video_name(scene), GUESSED_SECONDS)
+        return max(1.0, seconds * self.job.quality.fps)
