@@ -20,8 +20,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from render.base.files import write_state
+from render.base.reader import read_state
 from render.base.reads import Input
-from render.base.stamps import read_json, write_json
 
 PACKAGES = ("scenes", "render")
 _NOT_FOLLOWED = (*PACKAGES, "engine")
@@ -36,7 +37,7 @@ class Code:
 
     def __init__(self, kept: Path | None = None) -> None:
         self._kept = kept
-        said = read_json(kept) if kept else {}
+        said = read_state(kept) if kept else {}
         good = said.get("form") == _FORM
         self._facts: dict[str, Any] = said.get("files", {}) if good else {}
         self._names: dict[str, str] = said.get("packages", {}) if good else {}
@@ -69,7 +70,7 @@ class Code:
         if self._kept and self._new:
             seen = {_digest(Path(path).read_bytes()) for path in self._seen}
             files = {raw: facts for raw, facts in self._facts.items() if raw in seen}
-            write_json(self._kept, {"form": _FORM, "files": files, "packages": self._names})
+            write_state(self._kept, {"form": _FORM, "files": files, "packages": self._names})
 
     def _look(self, roots: tuple[str, ...]) -> None:
         found: dict[str, str] = {}

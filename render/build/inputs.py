@@ -16,9 +16,10 @@ import numpy as np
 from engine.errors import LectureError
 from engine.passes import Passes
 from engine.reads import KEPT, NAMES, digest_of, elements_of, look_up, seen_of
+from render.base.files import write_state
 from render.base.project import ROOT
+from render.base.reader import read_state
 from render.base.reads import Input, Json, Made, Reason, Stamp, value_now
-from render.base.stamps import read_json, write_json
 from render.build.code import Code
 from render.build.product import BEFORE, Product, canonical, key_of
 from scenes import texts
@@ -38,7 +39,7 @@ class Now:
         self.code = Code(kept / "code.json" if kept else None)
         self.contents: dict[str, str] = {}
         self._kept = kept / "files.json" if kept else None
-        said = read_json(self._kept) if self._kept else {}
+        said = read_state(self._kept) if self._kept else {}
         self._files: dict[str, Any] = said.get("files", {}) if said.get("form") == _FORM else {}
         self._ffmpeg: dict[str, Any] = said.get("ffmpeg") or {}
         self._new = False
@@ -53,7 +54,7 @@ class Now:
         self.code.keep()
         if self._kept and self._new:
             said = {"form": _FORM, "files": self._files, "ffmpeg": self._ffmpeg}
-            write_json(self._kept, said)
+            write_state(self._kept, said)
 
     def passes(self, settings: Mapping[str, str]) -> Passes:
         """The passes that values come from. Raises LectureError for invalid weight files."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from render.base.failure import Failure
+from render.base.reader import read_state
 from render.base.reads import Made, Reason
-from render.base.stamps import read_json
 from render.build.inputs import Now
 from render.build.product import Product, Step, digest
 
@@ -122,7 +122,11 @@ class Plan:
                     return need
             elif not self.is_settled(need):
                 below = self.steps[need].product
-                if below.heavy and need not in self.asked and self.steps[need].reasons != (_NEEDED,):
+                if (
+                    below.heavy
+                    and need not in self.asked
+                    and self.steps[need].reasons != (_NEEDED,)
+                ):
                     return need
                 found = self.hindrance(need)
                 if found and (need not in roles or not step.product.optional(roles[need])):
@@ -213,7 +217,7 @@ class Plan:
 
 def read_record(product: Product) -> Made | None:
     """A product's record; None where there is none that can be read."""
-    said = read_json(product.record)
+    said = read_state(product.record)
     if not said:
         return None
     try:

@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from render.base.files import STATE
 from render.base.reads import Input, Json, pause
-from render.base.workspace import STATE
 from render.build.job import LANGUAGES, Job
 from render.build.product import Product
 from render.media.metadata import LECTURE_TITLES
@@ -291,9 +291,7 @@ class Sides(Product):
 
     def needs(self) -> Mapping[str, Product]:
         return {
-            role: need
-            for role, need in self.of.needs().items()
-            if not role.startswith("sound ")
+            role: need for role, need in self.of.needs().items() if not role.startswith("sound ")
         }
 
     def targets(self) -> Mapping[str, Path]:

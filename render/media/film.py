@@ -17,7 +17,7 @@ from render.media.finish import Part, assemble
 from render.media.metadata import LECTURE_TITLES, Origin
 from render.media.quality import Quality
 from render.voice.track import Sound, write_track
-from render.base.workspace import Workspace
+from render.base.files import Workspace
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from engine.errors import LectureError
-from render.base.workspace import Workspace
+from render.base.files import Workspace
 from render.media import ffmpeg, film
 from render.media.captions.cues import Cue
 from render.media.captions.tracks import Track
