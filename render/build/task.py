@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from render.media.metadata import Origin
+from render.media.mp4 import Origin
 from render.media.quality import QUALITIES, Quality
 
 

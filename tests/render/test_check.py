@@ -11,14 +11,14 @@ import pytest
 
 from engine.errors import LectureError
 from render.media import check
-from render.media.check import Expected, check_video
-from render.media.content import pictures_of
-from render.media.metadata import Chapter, Origin
+from render.media.check import check_video, pictures_of
+from render.media.mp4 import Chapter, Origin
+from render.media.mux import Video
 
 from .conftest import DRAFT, ORIGIN, TITLE, finished
 
 FRAMES = 70
-GOOD = Expected(DRAFT, FRAMES, TITLE, ORIGIN)
+GOOD = Video(DRAFT, FRAMES, TITLE, ORIGIN)
 REENCODE = ["-c:v", "libx264", "-preset", "veryfast", "-bf", "2", "-profile:v", "high", "-g", "30"]
 FAST = ["-movflags", "+faststart+negative_cts_offsets", "-use_editlist", "0"]
 KEEP = ["-c", "copy", *FAST]
@@ -67,7 +67,7 @@ def good(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return finished(binary, tmp_path_factory.mktemp("good"), FRAMES)
 
 
-def refusal(video: Path, expected: Expected = GOOD) -> LectureError:
+def refusal(video: Path, expected: Video = GOOD) -> LectureError:
     with pytest.raises(LectureError) as caught:
         check_video(video, expected)
     assert "\n" not in str(caught.value)

@@ -20,7 +20,7 @@ from render.base.workspace import STATE, Workspace
 from render.build.order import Order
 from render.build.records import read_record
 from render.build.task import Failure
-from render.media.sidefiles import SideFiles
+from render.media.sidecars import SideFiles
 from scenes.registry import SceneInfo
 
 
