@@ -25,6 +25,9 @@ from render.media.metadata import LANGUAGE_CODES, Chapter
 from render.media.quality import AUDIO_RATE, Quality
 
 
+_LONGEST = 90  # characters of what was expected or found
+
+
 def check_video(path: Path, expected: Expected, *, shown_as: str | None = None) -> None:
     """Raise LectureError for the first property of ``path`` that is not as it must be.
 
@@ -48,9 +51,16 @@ def _demand(findings: Iterator[Finding], where: str | Path) -> None:
             raise LectureError(
                 where=where,
                 field=finding.field,
-                expected=str(finding.expected),
-                found=str(finding.found),
+                expected=_short(finding.expected),
+                found=_short(finding.found),
             )
+
+
+def _short(value: object) -> str:
+    """For a line that is read by people: long lists lose their middle."""
+    text = str(value)
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
 def read_origin(path: Path) -> tuple[str, int]:
@@ -135,9 +145,12 @@ def _name_findings(container: InputContainer, expected: Expected) -> Iterator[Fi
 
 
 def _chapter_findings(container: InputContainer, expected: Expected) -> Iterator[Finding]:
+    """How many chapters there are, then one after the other, so that the first wrong one is named."""
     found = [_as_chapter(entry, expected.quality.fps) for entry in container.chapters()]
-    wanted = [Chapter(_plain(c.title), c.start, c.end) for c in expected.chapters]
-    yield Finding("chapters", wanted, found)
+    yield Finding("chapters", len(expected.chapters), len(found))
+    for number, (wanted, given) in enumerate(zip(expected.chapters, found, strict=False), start=1):
+        wanted = Chapter(_plain(wanted.title), wanted.start, wanted.end)
+        yield Finding(f"chapter {number}", str(wanted), str(given))
 
 
 def _as_chapter(entry: Any, fps: int) -> Chapter:
