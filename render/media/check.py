@@ -31,6 +31,7 @@ from render.media.quality import AUDIO_RATE, Quality
 
 _BT709 = 1  # its number as primaries, transfer and matrix
 _LIMITED = 1  # "tv" range
+_LONGEST = 90  # characters of what was expected or found
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,16 @@ def check_video(path: Path, expected: Video, *, shown_as: str | None = None) -> 
             raise LectureError(
                 where=shown_as or path,
                 field=finding.field,
-                expected=str(finding.expected),
-                found=str(finding.found),
+                expected=_short(finding.expected),
+                found=_short(finding.found),
             )
+
+
+def _short(value: object) -> str:
+    """For a line that is read by people: long lists lose their middle."""
+    text = str(value)
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
 def read_origin(path: Path) -> tuple[str, int]:
@@ -142,9 +150,12 @@ def _name_findings(container: InputContainer, expected: Video) -> Iterator[Findi
 
 
 def _chapter_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
+    """Their number, then one after the other, so that the first wrong one is named."""
     found = [_as_chapter(entry, expected.quality.fps) for entry in container.chapters()]
-    wanted = [Chapter(_plain(c.title), c.start, c.end) for c in expected.chapters]
-    yield Finding("chapters", wanted, found)
+    yield Finding("chapters", len(expected.chapters), len(found))
+    for number, (wanted, given) in enumerate(zip(expected.chapters, found, strict=False), start=1):
+        wanted = Chapter(_plain(wanted.title), wanted.start, wanted.end)
+        yield Finding(f"chapter {number}", str(wanted), str(given))
 
 
 def _as_chapter(entry: Any, fps: int) -> Chapter:

@@ -27,6 +27,9 @@ class Chapter:
     start: int
     end: int
 
+    def __str__(self) -> str:
+        return f"{self.title!r} in frames {self.start} to {self.end}"
+
 
 @dataclass(frozen=True)
 class Origin:
