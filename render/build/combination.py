@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from engine.errors import LectureError
-from render.base.stamps import stamp
-from render.base.workspace import Workspace
+from render.base.failure import Failure
+from render.base.files import Workspace, stamp
 from render.build.incremental.state import State
 from render.build.order import Order
 from render.build.progress import duration
@@ -17,7 +17,7 @@ from render.build.records import write_record
 from render.build.sides.beside import Beside
 from render.build.sides.keeper import digest_of
 from render.build.store.finished import Finished
-from render.build.task import Failure, Task
+from render.build.task import Task
 from render.media.mp4 import Origin
 from render.voice.parts import film_sounds, kept, settle
 from scenes.registry import SceneInfo

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import LectureError
-from render.base.workspace import Workspace
+from render.base.files import Workspace
 from render.media import check
 from render.media.mp4 import LECTURE_TITLES, Origin
 from render.media.mux import Part, Video, chapters_of, mux

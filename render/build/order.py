@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from render.base.workspace import STATE
+from render.base.files import STATE
 from render.build.incremental.made import picture
 from render.build.store.choice import NO_STORE, StoreChoice
 from render.media.quality import Quality

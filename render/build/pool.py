@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from render.base.failure import Failure
 from render.build.backlog import Backlog, Job
 from render.build.forks import Command, Forked, Single, Start, can_fork
-from render.build.task import Failure, Message, Result, Task, decode_message
+from render.build.task import Message, Result, Task, decode_message
 
 _TICK = 0.5  # seconds
 _SECONDS_TO_DIE = 30  # after SIGKILL, where the disk hangs

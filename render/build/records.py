@@ -12,8 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from render.base.stamps import read_json, write_json
-from render.base.workspace import STATE
+from render.base.files import STATE, write_state
+from render.base.reader import read_state
 from render.build.task import Result
 from render.media.quality import Quality
 
@@ -28,12 +28,12 @@ def write_record(
     Written after the files that it is about are in place: until then, and if it never is, the
     files are not those of the old record, and the scene is rendered again.
     """
-    write_json(path_of(out, name), {"fps": fps, **asdict(result), **(described or {})})
+    write_state(path_of(out, name), {"fps": fps, **asdict(result), **(described or {})})
 
 
 def read_record(out: Path, name: str) -> dict[str, Any]:
     """What is remembered of a video; empty where nothing is."""
-    return read_json(path_of(out, name))
+    return read_state(path_of(out, name))
 
 
 def expected_frames(name: str, quality: Quality, folders: Sequence[Path]) -> int:

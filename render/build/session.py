@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import LectureError, one_line
-from render.base.cores import usable_cores
-from render.base.room import BYTES_PER_SECOND, check_free_space
-from render.base.signals import stoppable
-from render.base.workspace import STATE, Workspace, make_folder
+from render.base.failure import Failure
+from render.base.files import STATE, Workspace, check_free_space, make_folder
+from render.base.process import stoppable, usable_cores
 from render.build import pool
 from render.build.backlog import Job
 from render.build.combination import Combination, exit_code, summary
@@ -25,7 +24,8 @@ from render.build.progress import Screen, duration
 from render.build.records import expected_frames
 from render.build.store.finished import Finished
 from render.build.store.supply import Supply
-from render.build.task import Failure, Result, Task
+from render.build.task import Result, Task
+from render.media.quality import BYTES_PER_SECOND
 from scenes.registry import SceneInfo
 
 _MB = 1_000_000

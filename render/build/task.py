@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from render.base.failure import Failure
 from render.media.mp4 import Origin
 from render.media.quality import QUALITIES, Quality
 
@@ -90,16 +91,6 @@ class Result:
     seconds: float
     memory: int
     beats: list[dict[str, Any]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why a scene did not become a video: one line; ``mistake``: in the input, not in the code;
-    ``lost``: its process was gone without a word, so that another try may help."""
-
-    line: str
-    mistake: bool
-    lost: bool = False
 
 
 Message = int | Result | Failure  # a number: frames encoded so far

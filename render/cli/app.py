@@ -14,7 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 from engine.errors import LectureError, from_os_error, one_line
-from render.base.cores import usable_cores
+from render.base.process import usable_cores
 from render.build.store.choice import DEFAULT_SIZE, choose
 from render.cli import commands
 from render.cli import compare as comparing

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.errors import LectureError
-from render.base.cores import usable_cores
+from render.base.process import usable_cores
 from render.base.project import ROOT
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def audit(
     the numbers of finished renders (the .numbers.json beside each video).
     Exit code 1 where there is a fault.
     """
-    from render.base.workspace import make_folder
+    from render.base.files import make_folder
     from render.review.audit import campaign, report
 
     chosen, named = campaign.scenes_named(scenes or ()), languages_named(lang)

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from engine.errors import from_os_error
-from render.base.cores import usable_cores
+from render.base.process import usable_cores
 from render.base.project import ROOT
 from render.cli.commands import Jobs, Languages, Lesson, languages_named
 
@@ -42,8 +41,8 @@ def compare(
     """
     from rich.console import Console
 
-    from render.base.helpers import share_out
-    from render.base.workspace import make_folder
+    from render.base.files import make_folder
+    from render.base.process import share_out
     from render.review.audit import campaign
     from render.review.compare import page, terminal, weights
     from render.review.compare.scene import Compared, Job, attempt
@@ -68,10 +67,7 @@ def compare(
         if language == languages[0]:
             terminal.report(both, compared, console)
         path = out / f"{old.stem}_to_{new.stem}_{language}.html"
-        try:
-            page.write(path, page.Names(old, new, lesson, language), both, compared)
-        except OSError as error:
-            raise from_os_error(error, path) from error
+        page.write(path, page.Names(old, new, lesson, language), both, compared)
         print(path.absolute(), flush=True)
     if failures:
         raise typer.Exit(2 if all(failure.mistake for failure in failures) else 1)

@@ -33,7 +33,7 @@ def handout(
 
     languages = languages_named(lang)
     from engine.files import write_aside
-    from render.base.workspace import make_folder
+    from render.base.files import make_folder
     from render.documents.handout import html, pdf
     from render.documents.handout.write import handout as written
     from render.documents.handout.write import made_from

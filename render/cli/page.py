@@ -69,7 +69,7 @@ def page(
     Open its index.html by a double click, from a memory stick or without a network; or put the
     folder on any web server.
     """
-    from render.base.cores import usable_cores
+    from render.base.process import usable_cores
     from render.build.combinations import Wish, orders
 
     wish = Wish(

@@ -120,8 +120,7 @@ def publish(
     Renders first what is missing or out of date, then checks every file against what the platform
     takes. Where something is not taken, it says what, and writes nothing (exit code 2).
     """
-    from render.base.cores import usable_cores
-    from render.base.signals import stoppable
+    from render.base.process import stoppable, usable_cores
     from render.build.combinations import Wish, orders
     from render.build.store.choice import DEFAULT_SIZE, choose
     from render.build.wanted import Wanted

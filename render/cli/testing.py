@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from render.base.cores import usable_cores
+from render.base.process import usable_cores
 from render.base.project import ROOT
 
 _BEFORE = (

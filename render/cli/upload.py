@@ -65,8 +65,8 @@ def upload(
     Sending it again replaces what was sent before. An upload that was cut off goes on where it
     was when the command is given again.
     """
+    from render.base.process import stoppable
     from render.base.project import ROOT
-    from render.base.signals import stoppable
     from render.platforms.upload import published
     from render.platforms.upload.kept import Kept, alone
     from render.platforms.upload.patience import Patience

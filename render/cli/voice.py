@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from engine.errors import LectureError, one_line
-from render.base.cores import usable_cores
+from render.base.process import usable_cores
 from render.cli.commands import Jobs, Lesson, Scenes
 
 
@@ -59,7 +59,7 @@ def script(
     """Print the text to read aloud: each beat's sentence with its numbers and symbols in words,
     under the name that its recording must have (docs/voice.md), and how long the beat lasts.
     """
-    from render.base.helpers import share_out
+    from render.base.process import share_out
     from render.cli.commands import languages_named
     from render.review.audit import campaign
     from render.voice import script as texts

@@ -13,13 +13,13 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import threading
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import LectureError, one_line
+from render.base.process import end_with
 from render.build.forks import can_fork
 from render.build.task import Task
 from render.media.encoding import Share
@@ -104,7 +104,7 @@ def _work(
 ) -> None:
     """Be a helper; does not return. The part is left at ``part.mp4``, if it has any frames."""
     try:
-        threading.Thread(target=_die_with, args=(alive,), daemon=True).start()
+        end_with(alive)
         draw(task, Share(first, end, done=lambda: os._exit(0)))
     except BaseException as error:
         traceback.print_exc()
@@ -113,12 +113,6 @@ def _work(
             (Path(task.folder) / "failure.txt").write_text(one_line(line), encoding="utf-8")
     finally:
         os._exit(1)
-
-
-def _die_with(alive: int) -> None:
-    while os.read(alive, 1):
-        pass
-    os._exit(1)
 
 
 def _failure(folder: Path) -> str:

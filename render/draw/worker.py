@@ -12,17 +12,17 @@ import gc
 import json
 import os
 import resource
-import signal
 import sys
-import threading
 import time
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import LectureError, one_line
+from render.base.failure import Failure
+from render.base.process import end_with
 from render.build.incremental.made import Notes, key_of, picture
-from render.build.task import Failure, Message, Result, Task, encode_message
+from render.build.task import Message, Result, Task, encode_message
 from render.draw import split
 from render.media.encoding import FrameEncoder, Share
 from render.media.mux import Part, Video, mux
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def main(task_file: str, descriptor: str) -> None:
     """Run one task; how it ended is told in the last message."""
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    end_with(0)
     task = Task.from_json(Path(task_file).read_text(encoding="ascii"))
     report = functools.partial(_send, int(descriptor))
     with task.log.open("w", encoding="utf-8", errors="backslashreplace") as log:
@@ -236,15 +236,6 @@ def _peak_memory() -> int:
 def _send(descriptor: int, message: Message) -> None:
     with contextlib.suppress(BrokenPipeError):
         os.write(descriptor, encode_message(message))
-
-
-def _die_with_parent() -> None:
-    """The parent never writes: an end of stdin means that it is gone."""
-    while os.read(0, 1024):
-        pass
-    if os.getpgrp() == os.getpid():
-        os.killpg(0, signal.SIGKILL)
-    os._exit(1)
 
 
 if __name__ == "__main__":

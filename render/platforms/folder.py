@@ -10,8 +10,7 @@ from shutil import copyfile
 from typing import Any
 
 from engine.errors import LectureError
-from render.base.aside import bring, folder_aside, put_folder
-from render.base.stamps import sha256
+from render.base.files import bring, put_folder, sha256, staging_folder
 from render.media import timedtext
 from render.platforms import checks
 from render.platforms.checklist import checklist
@@ -45,7 +44,7 @@ class Publication:
         """Write the folder, in place of the one that was there. Raises LectureError, and leaves
         everything as it was, where that cannot be."""
         refuse_foreign(self.target)
-        with folder_aside(self.target) as folder:
+        with staging_folder(self.target) as folder:
             pieces = [self._write_piece(piece, folder) for piece in self.pieces]
             manifest = {
                 "form": FORM,

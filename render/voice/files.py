@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import wave
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import LectureError
+from render.base.files import replacing
 from render.media.quality import AUDIO_RATE
 from render.voice.loudness import SILENCE, Samples, level, make_ready
 
@@ -68,18 +68,10 @@ def prepare(source: Path, target: Path) -> None:
 
 def write(target: Path, samples: Samples) -> None:
     """Write a WAV file, whole or not at all. Raises LectureError where that cannot be."""
-    fresh = target.with_name(f"{target.name}.{os.getpid()}")
     data = np.round(np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()
-    try:
-        with wave.open(str(fresh), "wb") as file:
-            file.setparams((1, _BYTES, AUDIO_RATE, 0, "NONE", ""))
-            file.writeframes(data)
-        fresh.replace(target)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        raise LectureError(
-            where=target, field="file", expected="room for sound", found=str(error)
-        ) from error
+    with replacing(target) as fresh, wave.open(str(fresh), "wb") as file:
+        file.setparams((1, _BYTES, AUDIO_RATE, 0, "NONE", ""))
+        file.writeframes(data)
 
 
 def samples_of(path: Path) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from render.base.workspace import STATE
+from render.base.files import STATE
 from render.build.records import path_of, read_record
 from render.voice import spoken
 from render.voice.timing import digests, key_of, placed

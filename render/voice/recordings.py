@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.base.stamps import read_json, stamp, write_json
+from render.base.files import stamp, write_state
+from render.base.reader import read_state
 from render.voice.files import ENDINGS, prepare
 from render.voice.store import Store, digest_of
 
@@ -39,7 +40,7 @@ class Recordings:
         self._files: dict[Beat, Path] = {}
         self._unfit: set[Beat] = set()  # beats whose missing sound is already explained
         self._index = index
-        self._known = _two_tables(read_json(index))
+        self._known = _two_tables(read_state(index))
         self._stamps: dict[str, Any] = {}
         self._look(sentences)
         self._digests = {beat: self._digest(path) for beat, path in self._files.items()}
@@ -64,7 +65,7 @@ class Recordings:
             if self._digests[beat] not in bad and not self.store.has(self._digests[beat])
         }
         if fresh:
-            from render.base.helpers import share_out
+            from render.base.process import share_out
 
             jobs = [(path, self.store.path(digest)) for digest, path in fresh.items()]
             processes = processes if len(jobs) > _FEW else 1
@@ -77,7 +78,7 @@ class Recordings:
                 expected, found = wrong
                 self._complain(path, expected, found)
                 self._unfit.add(beat)
-        write_json(self._index, {**self._known, "files": self._stamps})
+        write_state(self._index, {**self._known, "files": self._stamps})
 
     def missing(self, slug: str, silent: Sequence[str], spoken: int) -> list[str]:
         """A line for each silent beat of a scene that nothing was said about yet; one for all

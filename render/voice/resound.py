@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.base.stamps import holds, read_json
+from render.base.files import holds
+from render.base.reader import read_state
 from render.build.incremental.made import key_of
 from render.build.task import Result, Task
 from render.media.check import check_video, pictures_of
@@ -25,7 +26,7 @@ def resound(task: Task) -> Result:
     assert task.kept is not None
     assert task.voice is not None
     began = time.monotonic()
-    record, old = read_json(Path(task.kept["record"])), Path(task.folder) / "old.mp4"
+    record, old = read_state(Path(task.kept["record"])), Path(task.folder) / "old.mp4"
     shutil.copyfile(task.kept["video"], old)
     shutil.copyfile(task.kept["numbers"], task.numbers)
     for kind, path in (("video", old), ("numbers", task.numbers)):

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.base.stamps import read_json, sha256
-from render.base.workspace import make_folder
+from render.base.files import make_folder, sha256
+from render.base.reader import read_state
 from render.voice import provider
 from render.voice.recordings import Recordings
 from render.voice.script import SCRIPT, changed
@@ -145,7 +145,7 @@ class Voice:
         """Remove sounds that no video in the folder has any more."""
         used: set[str] = set()
         for path in state.glob("*.json"):
-            used.update(digests(read_json(path)).values())
+            used.update(digests(read_state(path)).values())
         self.store.tidy(used)
 
 

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
+from render.base.failure import Failure
 from render.build.backlog import Job
 from render.build.cluster import connect, farm, fingerprint
 from render.build.store.choice import NO_STORE, StoreChoice
 from render.build.store.store import Store
-from render.build.task import Failure, Result, Task
+from render.build.task import Result, Task
 
 from .conftest import FrontDoor, one_line
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from engine.errors import LectureError
-from render.base.workspace import Workspace
+from render.base.files import Workspace
 from render.build import film
 from render.media import ffmpeg
 from render.media.check import check_video

@@ -14,7 +14,7 @@ import pytest
 
 import engine
 from engine.errors import LectureError
-from render.base.room import check_free_space
+from render.base.files import check_free_space
 from render.build.combinations import default_folder
 from scenes.settings import Settings
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
-from render.base import aside
+from render.base.files import staging_folder
 from render.cli.publish import _publish
 from render.media import timedtext
 from render.media.sidecars import SideFiles
@@ -296,7 +296,7 @@ class TestFolder:
         left = tmp_path / ".x.abc"
         (left / "new").mkdir(parents=True)
         (left / ".lock").touch()
-        with aside.folder_aside(tmp_path / "x") as alive:
+        with staging_folder(tmp_path / "x") as alive:
             assert not left.exists()
             made.published(video, "generic", tmp_path / "x")
             assert alive.exists(), "one that is alive stays"

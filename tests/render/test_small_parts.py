@@ -1,4 +1,4 @@
-"""Estimates, cores, records, boxes, texts for people: the small pure parts."""
+"""Estimates, records, boxes, texts for people: the small pure parts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from render.base.cores import usable_cores
-from render.base.workspace import STATE
+from render.base.files import STATE
 from render.build import records
 from render.build.estimate import Estimate
 from render.build.progress import duration
@@ -74,25 +73,6 @@ class TestEstimate:
         estimate.end("b")
         assert estimate.total == estimate.done == 40
         assert estimate.seconds_left() == 0
-
-
-class TestCores:
-    def test_here(self) -> None:
-        assert usable_cores() >= 1
-
-    @pytest.mark.parametrize(
-        ("limit", "cores"), [("max 100000", None), ("50000 100000", 1), ("100000 100000", 1)]
-    )
-    def test_quota_of_version_2(self, limit: str, cores: int | None, tmp_path: Path) -> None:
-        (tmp_path / "cpu.max").write_text(limit)
-        assert usable_cores(tmp_path) == (cores or usable_cores(tmp_path / "none"))
-
-    @pytest.mark.parametrize(("quota", "cores"), [("-1", None), ("100000", 1)])
-    def test_quota_of_version_1(self, quota: str, cores: int | None, tmp_path: Path) -> None:
-        (tmp_path / "cpu").mkdir()
-        (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text(quota)
-        (tmp_path / "cpu" / "cpu.cfs_period_us").write_text("100000")
-        assert usable_cores(tmp_path) == (cores or usable_cores(tmp_path / "none"))
 
 
 class TestRecords:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from engine.errors import LectureError
-from render.base.stamps import stamp
+from render.base.files import stamp
 from render.cli.voice import script as script_command
 from render.voice import files, provider, script, speaker
 from render.voice.loudness import TARGET

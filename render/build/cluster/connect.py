@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError, one_line
-from render.base.extras import need
+from render.base.failure import need
 from render.build.store.choice import StoreChoice
 
 _EXPECTED = "tcp://HOST:PORT, tls://HOST:PORT or local:NUMBER"

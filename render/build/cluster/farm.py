@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from engine.errors import LectureError, one_line
-from render.base.cores import usable_cores
+from render.base.failure import Failure
+from render.base.process import usable_cores
 from render.build.backlog import Backlog, Job
 from render.build.cluster import work
 from render.build.cluster.fingerprint import differences, fingerprint, short
 from render.build.pool import Listener
-from render.build.task import Failure, Task
+from render.build.task import Task
 
 TRIES = 3  # of a scene, as long as nothing but its worker is to blame
 _LOOK_EVERY = 1.0  # seconds, at who is there

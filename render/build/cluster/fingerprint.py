@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import engine
+from render.base.files import sha256
 from render.base.project import ASSETS
-from render.base.stamps import sha256
 from render.build.incremental.code import Code, digest_of_source
 from render.build.incremental.surroundings import ffmpeg_of, font_file, versions
 from scenes import registry

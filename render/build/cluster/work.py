@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.base.workspace import STATE, Workspace
+from render.base.failure import Failure
+from render.base.files import STATE, Workspace
 from render.build import pool
 from render.build.backlog import Job
 from render.build.cluster.fingerprint import fingerprint, short
 from render.build.forks import Forked, Single, Start, can_fork
 from render.build.store.finished import Finished
 from render.build.store.store import Store
-from render.build.task import Failure, Result, Task
+from render.build.task import Result, Task
 from render.media import ffmpeg
 
 _TELL_EVERY = 1.0  # seconds

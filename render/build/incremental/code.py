@@ -18,7 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from render.base.stamps import read_json, write_json
+from render.base.files import write_state
+from render.base.reader import read_state
 
 PACKAGES = ("scenes", "render")
 #: draws, encodes and labels; what it imports is followed as well
@@ -26,7 +27,8 @@ WORKER = "render.draw.worker"
 #: modules of the worker that only look, carry messages, or whose figures are compared one by one
 _NO_PICTURE = (
     *("render.media.check", "render.media.timedtext", "render.media.burn"),
-    *("render.build.task", "render.base.cores", "render.media.quality", "render.build.incremental"),
+    *("render.build.task", "render.base.process", "render.base.files", "render.base.reader"),
+    *("render.base.failure", "render.media.quality", "render.build.incremental"),
     *("render.media.captions", "render.voice", "scenes.cover"),
 )
 _FORM = f"1 {sys.version_info[0]}.{sys.version_info[1]}"  # of the digests that are kept
@@ -39,7 +41,7 @@ class Code:
 
     def __init__(self, kept: Path | None = None) -> None:
         self._kept = kept
-        said = read_json(kept) if kept else {}
+        said = read_state(kept) if kept else {}
         self._facts: dict[str, Any] = said.get("files", {}) if said.get("form") == _FORM else {}
         self._new = False
         self._seen: dict[str, Any] = {}
@@ -78,7 +80,7 @@ class Code:
     def keep(self) -> None:
         """Write down the digests found, for the next run."""
         if self._kept and self._new:
-            write_json(self._kept, {"form": _FORM, "files": self._facts})
+            write_state(self._kept, {"form": _FORM, "files": self._facts})
 
     def _reach(self, roots: Iterable[str], names: dict[str, set[str]]) -> list[str]:
         """Every module reached; ``names`` gets what was taken through gathering packages."""

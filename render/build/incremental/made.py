@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from render.base.stamps import stamp
+from render.base.files import stamp
 from render.build.incremental.code import Code
 from render.build.incremental.surroundings import ffmpeg_of, font_file, versions
 from render.media.quality import AUDIO_RATE, Quality

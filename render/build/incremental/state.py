@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.passes import Passes
-from render.base.stamps import holds, write_json
-from render.base.workspace import STATE
+from render.base.files import STATE, holds, write_state
 from render.build.incremental.changes import UNREADABLE, Now, changes
 from render.build.order import Order
 from render.build.records import path_of, read_record
@@ -131,7 +130,7 @@ class State:
     def note_film(self, key: str, stamp: Mapping[str, Any], captions: str = "") -> None:
         """Remember the film that is in place now, and a digest of the captions in it."""
         path = path_of(self.order.out, self.order.film_name)
-        write_json(path, {"key": key, "captions": captions, "files": {"film": stamp}})
+        write_state(path, {"key": key, "captions": captions, "files": {"film": stamp}})
 
     def keep(self) -> None:
         """Leave for the next run what made this one slow."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from render.base.stamps import holds
+from render.base.files import holds
 
 PACKAGES = ("manim", "manimpango", "pycairo", "numpy", "av", "typst")
 FONT = ("manimgx_fonts_cjk", "NotoSansCJK-VF.otf.ttc")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import LectureError
 from engine.passes import Passes
-from render.base.workspace import Workspace
+from render.base.failure import Failure
+from render.base.files import Workspace
 from render.build.order import Order
 from render.build.sides.covers import Covers, design
 from render.build.sides.keeper import Keeper, digest_of
 from render.build.store.finished import Finished
-from render.build.task import Failure
 from render.media.mp4 import Origin
 from render.media.timedtext import Track
 from scenes.registry import SceneInfo

@@ -6,20 +6,19 @@ import hashlib
 import importlib.util
 import json
 import shutil
-import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LectureError, from_os_error, one_line
-from render.base.helpers import share_out
-from render.base.stamps import holds, read_json, stamp, write_json
-from render.base.workspace import STATE, Workspace
+from engine.errors import LectureError, from_os_error
+from render.base.failure import Failure
+from render.base.files import STATE, Workspace, holds, stamp, write_state
+from render.base.process import share_out
+from render.base.reader import read_state
 from render.build.order import Order
 from render.build.records import read_record
-from render.build.task import Failure
 from render.media.sidecars import SideFiles
 from scenes.registry import SceneInfo
 
@@ -54,7 +53,7 @@ class Covers:
         side = self._side(name)
         stamped = stamp(drawn)
         space.publish(drawn, side.cover.name, self._order.out)
-        write_json(self._kept(name), {"key": self._key(scene), "file": stamped})
+        write_state(self._kept(name), {"key": self._key(scene), "file": stamped})
 
     def put_film(self, space: Workspace) -> None:
         """A copy of the first scene's cover for the film. Raises LectureError."""
@@ -85,7 +84,7 @@ class Covers:
             yield failure
 
     def _is_stale(self, name: str, scene: SceneInfo) -> bool:
-        kept, cover = read_json(self._kept(name)), self._side(name).cover
+        kept, cover = read_state(self._kept(name)), self._side(name).cover
         said = kept.get("file")
         there = isinstance(said, dict) and "sha256" in said and holds(cover, said)
         return not there or kept.get("key") != self._key(scene)
@@ -118,10 +117,6 @@ def attempt(drawing: Drawing) -> Failure | None:
 
     try:
         cover.draw(drawing.scene, drawing.settings, drawing.path)
-    except LectureError as error:
-        return Failure(str(error), mistake=True)
     except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        said = f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})"
-        return Failure(one_line(said), mistake=False)
+        return Failure.of(error)
     return None

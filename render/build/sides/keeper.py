@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LectureError, from_os_error
+from engine.errors import LectureError
 from engine.passes import Passes
+from render.base.files import STATE, holds, stamp, write_changed, write_state
 from render.base.project import ROOT
-from render.base.stamps import holds, read_json, stamp, write_json
-from render.base.workspace import STATE
+from render.base.reader import read_state
 from render.build.order import Order
 from render.build.records import path_of, read_record
 from render.documents import about
@@ -109,7 +108,7 @@ class Keeper:
 
     def is_up_to_date(self, name: str, story: Story) -> bool:
         """Whether everything beside the video ``name`` is there and tells this story."""
-        kept = read_json(self._kept(name))
+        kept = read_state(self._kept(name))
         if kept.get("key") != key_of(story):
             return False
         said = kept.get("files")
@@ -123,9 +122,9 @@ class Keeper:
         side = SideFiles(self._order.out / name)
         written = {}
         for path, text in _contents(side, story, tracks).items():
-            _write(path, text)
+            write_changed(path, text)
             written[path.name] = stamp(path)
-        write_json(self._kept(name), {"key": key_of(story), "files": written})
+        write_state(self._kept(name), {"key": key_of(story), "files": written})
 
     def _kept(self, name: str) -> Path:
         return self._order.out / STATE / f"{Path(name).stem}.sides.json"
@@ -176,17 +175,3 @@ def _contents(side: SideFiles, story: Story, tracks: Sequence[Track]) -> dict[Pa
         found[side.description(language)] = about.as_text(described[language], language)
     found[side.about] = json.dumps(described, ensure_ascii=False, indent=1) + "\n"
     return found
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all; a file that says the same already is left alone."""
-    data = text.encode("utf-8")
-    fresh = path.with_name(f".{os.getpid()}_{path.name}")
-    try:
-        if path.is_file() and path.read_bytes() == data:
-            return
-        fresh.write_bytes(data)
-        fresh.replace(path)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        raise from_os_error(error, path) from error

@@ -6,8 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from render.base.stamps import sha256, stamp, write_json
-from render.base.workspace import Workspace
+from render.base.files import Workspace, put_file, sha256, stamp, write_state
 from render.build.order import Order
 from render.build.records import path_of, read_record
 from render.build.sides.keeper import Keeper, digest_of
@@ -45,7 +44,7 @@ class Making:
         )
         mux(self._binary, expected, [Part(video, frames)], target, sound=video)
         check.check_video(target, expected, shown_as=video.name)
-        target.replace(video)
+        put_file(target, video)
         return {"captions": digest_of(captions), "pictures": before}
 
     def write(self, name: str, story: Story) -> None:
@@ -72,7 +71,7 @@ class Making:
             remembered = {**self.caption(video, story, origin, title), **_pictures(record)}
             record["files"][kind] = stamp(video)
             self._space.publish(video, name, order.out)
-            write_json(path_of(order.out, name), {**record, **remembered})
+            write_state(path_of(order.out, name), {**record, **remembered})
             shutil.rmtree(folder, ignore_errors=True)
         self.write(name, story)
 

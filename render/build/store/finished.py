@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from render.base.stamps import stamp
+from render.base.files import stamp
 from render.build.incremental.made import key_of
 from render.build.task import Result, Task
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError, from_os_error
-from render.base.stamps import sha256
+from render.base.files import sha256
 from render.build.incremental.changes import Now, changes
 from render.build.store.choice import StoreChoice
 from render.build.store.finished import Finished

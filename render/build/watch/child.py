@@ -6,13 +6,12 @@ does, and says nothing when it is stopped.
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import threading
 import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from render.base.process import end_with
 
 if TYPE_CHECKING:
     from render.build.incremental.state import State
@@ -25,7 +24,7 @@ _MOST = 4  # scenes named
 
 def main() -> None:
     """As the front door, but for the above."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with(0, cleanly=True)
     try:
         from render.cli import app as cli
 
@@ -60,13 +59,6 @@ def _told(error: Exception) -> str:
         return one_line(f"{error.filename}:{error.lineno}: {error.msg}")
     where = traceback.extract_tb(error.__traceback__)[-1]
     return one_line(f"{where.filename}:{where.lineno}: {type(error).__name__}: {error}")
-
-
-def _end_with_parent() -> None:
-    """The parent never writes: an end of stdin means that it is gone."""
-    while os.read(0, 1024):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.errors import LectureError, from_os_error, one_line
-from render.base.signals import stoppable
+from render.base.process import stoppable
 from render.build.combinations import Wish
 from render.build.order import Order
 from render.build.watch.child import VARIABLE

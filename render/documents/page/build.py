@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import LectureError
-from render.base.aside import bring, folder_aside, put_folder
+from render.base.files import bring, put_folder, staging_folder
 from render.base.project import ASSETS
 from render.documents.handout import pdf
 from render.documents.handout.content import Handout
@@ -40,7 +40,7 @@ class Page:
         """Make or renew the folder ``target``: whole, or as it was. Raises LectureError."""
         check_target(target)
         scenes = [scene(source, self.language) for source in self.sources]
-        with folder_aside(target) as folder:
+        with staging_folder(target) as folder:
             self._fill(folder, scenes)
             put_folder(folder, target)
         return target

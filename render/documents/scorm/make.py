@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from render.base.aside import folder_aside
+from render.base.files import staging_folder
 from render.build.order import Order
 from render.build.wanted import Wanted
 from render.documents.scorm import package
@@ -18,7 +18,7 @@ def make(wanted: Wanted, order: Order, target: Path, title: str) -> Path:
 
     film = SideFiles(order.out / order.film_name)
     named = title or film.read_about()[order.language]["title"]
-    with folder_aside(order.out / "publish" / "page") as folder:  # where videos take no room
+    with staging_folder(order.out / "publish" / "page") as folder:  # where videos take no room
         page = of_order(order, wanted.wish).write(folder / "page")
         return package.write(
             page,

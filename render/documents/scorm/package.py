@@ -11,7 +11,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from engine.errors import LectureError
-from render.base.aside import folder_aside, put_file
+from render.base.files import put_file, staging_folder
 from render.base.project import ASSETS
 
 MANIFEST = "imsmanifest.xml"
@@ -38,7 +38,7 @@ def write(page: Path, target: Path, *, item: str, title: str, scenes: int) -> Pa
     start = _with_script(page / START, scenes)
     script = (_FILES / SCRIPT).read_bytes()
     manifest = manifest_of(item, title, sorted([*names, SCRIPT]))
-    with folder_aside(target) as folder:
+    with staging_folder(target) as folder:
         made = folder / target.name
         with zipfile.ZipFile(made, "w") as archive:
             _put(archive, MANIFEST, manifest.encode())

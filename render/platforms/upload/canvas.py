@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import LectureError
-from render.base.extras import need
+from render.base.failure import need
 from render.platforms.upload.canvas_answers import COURSE, EXTRA, Answers, new_session
 from render.platforms.upload.canvas_send import Storage
 from render.platforms.upload.credentials import address, credentials

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from engine.errors import LectureError
-from render.base.extras import need
+from render.base.failure import need
 from render.platforms.upload.credentials import hidden
 from render.platforms.upload.patience import Passing, Patience
 

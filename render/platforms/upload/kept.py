@@ -6,15 +6,12 @@ the first. Sessions in it let whoever has them send bytes, so only its owner can
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
-import os
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LectureError, from_os_error
+from render.base import files
 
 
 class Kept:
@@ -40,29 +37,10 @@ class Kept:
     def put(self, account: str, stem: str, note: dict[str, Any]) -> None:
         """Remember; on the disk before it returns. Raises LectureError where that fails."""
         self._notes.setdefault(account, {})[stem] = dict(note)
-        fresh = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        try:
-            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(self._notes, file, ensure_ascii=False, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self.path)
-        except OSError as error:
-            fresh.unlink(missing_ok=True)
-            raise from_os_error(error, self.path) from error
+        text = json.dumps(self._notes, ensure_ascii=False, indent=1)
+        files.write(self.path, text, durable=True, mode=0o600)
 
 
-@contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path) -> AbstractContextManager[None]:
     """Raises LectureError where the folder is being uploaded by another process already."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError as error:
-        raise LectureError(
-            where=folder, expected="one upload at a time", found="another one under way"
-        ) from error
-    finally:
-        os.close(descriptor)
+    return files.alone(folder, "one upload at a time", "another one under way")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from engine.errors import LectureError
-from render.base.extras import need
+from render.base.failure import need
 from render.platforms.upload.credentials import address, hidden
 from render.platforms.upload.patience import Passing, Patience
 

@@ -1,4 +1,4 @@
-"""Packages that only some need."""
+"""Failures in a line, and packages that only some need."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from engine.errors import LectureError
-from render.base.extras import need
+from render.base.failure import Failure, need
 
 from .conftest import ROOT
 
@@ -34,3 +34,18 @@ def test_every_package_of_an_extra_is_pinned() -> None:
         for package in packages:
             name = package.split("[")[0].split(">")[0].split("=")[0].lower().replace("-", "_")
             assert name in pinned | {"transformer_lecture"}, (extra, package)
+
+
+def test_a_mistake_in_the_input_is_its_own_line() -> None:
+    failure = Failure.of(LectureError(where="w.json", found="nothing"), "a sheet")
+    assert failure == Failure("a sheet: w.json: found nothing", mistake=True)
+
+
+def test_another_exception_has_the_line_of_code_that_it_comes_from() -> None:
+    try:
+        raise ValueError("two\nlines")
+    except ValueError as error:
+        failure = Failure.of(error)
+    assert failure.line.startswith("ValueError: two\\nlines (")
+    assert "test_failure.py:" in failure.line
+    assert not failure.mistake
