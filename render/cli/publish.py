@@ -14,7 +14,7 @@ from render.cli.options import SceneJobs, Voice, Weights
 if TYPE_CHECKING:
     from render.build.order import Order
     from render.build.wanted import Wanted
-    from render.media.sidefiles import Description
+    from render.media.sidecars import Description
     from render.platforms.folder import Publication
     from render.platforms.rules import Platform
 

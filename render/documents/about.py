@@ -9,10 +9,10 @@ from typing import Any
 from engine.errors import LectureError
 from render.base.project import ASSETS
 from render.documents.story import Story, Told
-from render.media.captions import chapters
-from render.media.captions.sentences import sentences
-from render.media.metadata import LECTURE_TITLES
-from render.media.sidefiles import Description
+from render.media.captions.write import sentences
+from render.media.mp4 import LECTURE_TITLES
+from render.media.sidecars import Description
+from render.media.timedtext import chapter_lines, clock
 
 FOLDER = ASSETS / "about"
 #: what the strictest platform takes
@@ -69,7 +69,7 @@ def _of_scene(story: Story, scene: Told, language: str) -> tuple[str, list[str],
         "series": common["series"],
         "lecture": LECTURE_TITLES[language],
         "number": scene.number,
-        "length": chapters.clock(round(story.seconds)),
+        "length": clock(round(story.seconds)),
         "first": scene.steps[0],
         "last": scene.steps[1],
     }
@@ -87,8 +87,8 @@ def _of_film(story: Story, language: str) -> tuple[str, list[str], list[str]]:
     table = load(language)
     own, film = table["tracks"][story.track], table["film"]
     scenes = sum(part.number > 0 for part in story.told)
-    length = film["length"].format(length=chapters.clock(round(story.seconds)), count=scenes)
-    listed = chapters.lines(story.chapters(language), story.fps)
+    length = film["length"].format(length=clock(round(story.seconds)), count=scenes)
+    listed = chapter_lines(story.chapters(language), story.fps)
     title = film[story.track].format(lecture=LECTURE_TITLES[language])
     learn = own["learn"].format(**story.sizes)
     chapter_list = "\n".join([film["chapters"], *listed]) if listed else ""

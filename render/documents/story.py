@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from render.media.captions.sentences import sentences
-from render.media.captions.timing import cues
-from render.media.captions.tracks import Track, joined
-from render.media.metadata import Chapter
+from render.media.captions.write import track_of
+from render.media.mp4 import Chapter
+from render.media.timedtext import Track, joined
 from scenes import texts
 
 LANGUAGES = ("zh", "en")
@@ -57,9 +56,7 @@ class Story:
     def _captions(self, language: str) -> Track:
         parts, start = [], 0
         for part in self.told:
-            said = sentences(part.slug, part.beats, language)
-            own = Track(language, tuple(cues(said, language, self.fps)), self.fps)
-            parts.append((start, own))
+            parts.append((start, track_of(part.slug, part.beats, language, self.fps)))
             start += part.frames
         return joined(parts, language, self.fps)
 

@@ -15,7 +15,7 @@ from scenes import texts
 if TYPE_CHECKING:
     from render.build.incremental import state
     from render.build.order import Order
-    from render.media.finish import Part
+    from render.media.mux import Part
     from render.voice.track import Sound
     from scenes.registry import SceneInfo
 

@@ -1,40 +1,43 @@
-"""What is said in a video, and when: its beats' sentences, in either language."""
+"""The captions of a scene: its beats' sentences in either language, as cues on its frames."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from engine.errors import LectureError
+from render.media.captions.breaking import Range, Sentence, broken, is_wide
+from render.media.captions.rules import GAP, LONGEST, length
+from render.media.timedtext import Cue, Track
 from scenes import texts
 
-Range = tuple[int, int]
+
+def track_of(
+    slug: str,
+    beats: Sequence[Mapping[str, Any]],
+    language: str,
+    fps: int,
+    entry: Callable[..., Any] = texts.entry,
+) -> Track:
+    """The captions of a scene, from the ``beats`` in its record. Raises LectureError."""
+    said = sentences(slug, beats, language, entry)
+    return Track(language, tuple(cues(said, language, fps)), fps)
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """``text`` in plain letters, said from ``start`` to ``end`` seconds.
-
-    ``whole``: ranges of ``text`` that a line break must not divide: what is coloured on screen, and
-    what comes from the model. ``pauses``: places where the screen has a line break.
-    """
-
-    text: str
-    start: float
-    end: float
-    whole: tuple[Range, ...] = ()
-    pauses: tuple[int, ...] = ()
-
-
-def sentences(slug: str, beats: Sequence[Mapping[str, Any]], language: str) -> list[Sentence]:
-    """Those of a video, from the ``beats`` in its record. Raises LectureError where a text or a
-    fact is missing."""
+def sentences(
+    slug: str,
+    beats: Sequence[Mapping[str, Any]],
+    language: str,
+    entry: Callable[..., Any] = texts.entry,
+) -> list[Sentence]:
+    """What is said in a video, from the ``beats`` in its record; ``entry`` looks texts up. Raises
+    LectureError where a text or a fact is missing."""
     found = []
     for beat in beats:
         name, variant = beat["name"], beat["variant"]
         key = f"{name}_{variant}" if variant else name
-        template = texts.entry(language, slug, "beats", key)
+        template = entry(language, slug, "beats", key)
         try:
             said = said_of(template, beat["facts"])
         except (KeyError, ValueError) as error:
@@ -93,6 +96,28 @@ def _words(text: str) -> list[Range]:
     return found
 
 
-def is_wide(char: str) -> bool:
-    """Whether a character is Chinese: a letter, or punctuation of full width."""
-    return "\u2e80" <= char <= "\u9fff" or "\uff00" <= char <= "\uffef" or char in "“”‘’—…"
+def cues(said: Sequence[Sentence], language: str, fps: int) -> list[Cue]:
+    """The cues of a video: each sentence in its own time, its cues as long as their text is."""
+    found: list[Cue] = []
+    for sentence in said:
+        lines = broken(sentence, language)
+        start, end = math.ceil(sentence.start * fps - 1e-6), math.floor(sentence.end * fps + 1e-6)
+        weights = [length(each, language) for each in lines]
+        longest = math.floor(LONGEST * fps)
+        found += _shared_out(lines, weights, start, end, longest)
+    return found
+
+
+def _shared_out(
+    lines: Sequence[tuple[str, ...]], weights: Sequence[int], start: int, end: int, longest: int
+) -> list[Cue]:
+    """Cues from frame ``start``, with a gap after each, the last one too: what follows may begin at
+    ``end``. None lasts more than ``longest`` frames."""
+    room = end - start - GAP * len(lines)
+    found, before = [], 0
+    for index, (each, weight) in enumerate(zip(lines, weights, strict=True)):
+        first = start + GAP * index + round(room * before / sum(weights))
+        before += weight
+        last = start + GAP * index + round(room * before / sum(weights))
+        found.append(Cue(first, max(first + 1, min(last, first + longest)), each))
+    return found

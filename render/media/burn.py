@@ -4,30 +4,31 @@ free. The scene itself is drawn as ever; the strip is laid over it in one pass o
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import ffmpeg
 from PIL import Image, ImageDraw, ImageFont
 
-from render.media import ffmpeg
-from render.media.captions.sentences import sentences
-from render.media.captions.timing import cues
-from render.media.captions.tracks import Track
-from render.build.incremental.surroundings import font_file
+from render.media.ffmpeg import command, named, run
 from render.media.quality import Quality
+from render.media.timedtext import Track
 
 STRIP = 0.118  # of the picture's height, from its foot: below scenes.theme.CAPTION_ZONE
 #: of the picture's height: the letters, from line to line, free below the last
 _LETTERS, _PITCH, _MARGIN = 0.035, 0.046, 0.02
 _INK, _OUTLINE, _GROUND = (232, 236, 241, 255), (14, 17, 22, 255), (14, 17, 22, 170)
 _FACE = 2  # of the font collection: Simplified Chinese
-
-
-def track_of(slug: str, beats: Sequence[Mapping[str, Any]], language: str, fps: int) -> Track:
-    """The captions of a scene that has been played. Raises LectureError."""
-    return Track(language, tuple(cues(sentences(slug, beats, language), language, fps)), fps)
+_CRF = 18  # of pictures that are encoded a second time
+#: the conversion of the whole project: full-range RGB in, BT.709 limited-range 4:2:0 out
+_TO_BT709 = {
+    "in_range": "full",
+    "out_range": "tv",
+    "out_color_matrix": "bt709",
+    "flags": "accurate_rnd+full_chroma_int+bicubic",
+}
+_TAGS = {"color_primaries": "bt709", "color_trc": "bt709", "colorspace": "bt709"}
 
 
 def burn(
@@ -38,28 +39,59 @@ def burn(
     threads: int,
     track: Track,
     frames: int,
+    font: Path,
 ) -> Path:
-    """Write ``target``: the pictures of ``video`` with the track on them. Raises LectureError."""
+    """Write ``target``: the pictures of ``video``, in the same folder, with the track on them, in
+    the lecture's ``font``. Raises LectureError."""
     height = _even(STRIP * quality.height)
-    process = ffmpeg.encode_over(binary, video, target, quality, threads, height)
-    try:
-        with contextlib.suppress(BrokenPipeError):  # finish() tells why
-            for strip, repeat in _strips(track, quality, height, frames):
-                for _ in range(repeat):
-                    process.stdin.write(strip)
-            process.stdin.close()
-    except BaseException:
-        process.kill()
-        raise
-    process.finish(target)
+    strips = (
+        strip
+        for strip, repeat in _strips(track, quality, height, frames, font)
+        for _ in range(repeat)
+    )
+    arguments = _overlay(binary, video, target, quality, threads, height)
+    run(arguments, target.parent, target, strips)
     return target
 
 
+def _overlay(
+    binary: str, video: Path, target: Path, quality: Quality, threads: int, height: int
+) -> list[str]:
+    """The command that lays strips of raw RGBA on its stdin, ``height`` lines high, over the foot
+    of ``video``, frame by frame, and encodes that: closed groups, every tag says BT.709."""
+    strip = ffmpeg.input(
+        "pipe:",
+        format="rawvideo",
+        pix_fmt="rgba",
+        s=f"{quality.width}x{height}",
+        framerate=quality.fps,
+    )
+    strip = strip.filter("scale", **_TO_BT709).filter("format", "yuva420p")
+    picture = ffmpeg.input(named(video))["v"].overlay(strip, x=0, y=quality.height - height)
+    picture = picture.filter("format", "yuv420p").filter("setparams", range="tv", **_TAGS)
+    settings: dict[str, Any] = {
+        "format": "mp4",
+        "vcodec": "libx264",
+        "preset": "veryfast",
+        "crf": _CRF,
+        "profile:v": "high",
+        "pix_fmt": "yuv420p",
+        "g": quality.keyframe_interval,
+        "x264-params": "open-gop=0:scenecut=0",
+        "bf": 2,
+        "threads": threads,
+        "color_range": "tv",
+        "chroma_sample_location": "left",
+        **_TAGS,
+    }
+    return command(binary, picture.output(named(target), **settings))
+
+
 def _strips(
-    track: Track, quality: Quality, height: int, frames: int
+    track: Track, quality: Quality, height: int, frames: int, file: Path
 ) -> Iterator[tuple[bytes, int]]:
     """Strips in RGBA, each with the number of frames that it is shown."""
-    font = ImageFont.truetype(str(font_file()), round(_LETTERS * quality.height), index=_FACE)
+    font = ImageFont.truetype(str(file), round(_LETTERS * quality.height), index=_FACE)
     font.set_variation_by_axes([500])
     empty = bytes(4 * quality.width * height)
     now = 0
@@ -81,9 +113,8 @@ def _drawn(lines: Sequence[str], font: Any, quality: Quality, height: int) -> by
     ground = [middle - widest, top, middle + widest, top + pitch * len(lines)]
     draw.rounded_rectangle(ground, radius=pitch / 5, fill=_GROUND)
     for index, line in enumerate(lines):
-        place = middle, top + pitch * (index + 0.5)
         draw.text(
-            place,
+            (middle, top + pitch * (index + 0.5)),
             line,
             font=font,
             anchor="mm",

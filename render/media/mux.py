@@ -1,0 +1,163 @@
+"""A video in one ffmpeg command: pictures copied, sound, names, chapters and captions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ffmpeg
+
+from render.media.ffmpeg import command, named, run
+from render.media.mp4 import LANGUAGE_CODES, Chapter, Origin, hide_subtitles
+from render.media.quality import AUDIO_RATE, Quality
+from render.media.timedtext import Track
+
+_SPECIAL = re.compile(r"([=;#\\\n])")
+_PRIMING = 1024  # samples of delay that AAC encoders put in front
+#: ticks a second of the film's own clock. ffmpeg 9 would take the least common multiple of all
+#: tracks' scales, 48,000,000 with captions, in which a chapter of 45 s no longer fits into 31 bits.
+_MOVIE_TIMESCALE = AUDIO_RATE
+
+
+@dataclass(frozen=True)
+class Video:
+    """What a video is to be; ``frames`` is its whole length.
+
+    ``pictures``: the digest of what the encoder put out, where it is known; the check then compares
+    packets with it rather than decoding all of them.
+    """
+
+    quality: Quality
+    frames: int
+    title: str
+    origin: Origin
+    chapters: tuple[Chapter, ...] = ()
+    tracks: tuple[Track, ...] = ()
+    pictures: str | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A video whose pictures go into another: the file, its length in frames, its title."""
+
+    video: Path
+    frames: int
+    title: str = ""
+
+
+def chapters_of(parts: Sequence[Part]) -> tuple[Chapter, ...]:
+    """A chapter per part, end to end from the first frame."""
+    chapters: list[Chapter] = []
+    start = 0
+    for part in parts:
+        chapters.append(Chapter(part.title, start, start + part.frames))
+        start += part.frames
+    return tuple(chapters)
+
+
+def mux(
+    binary: str, video: Video, parts: Sequence[Part], target: Path, sound: Path | None = None
+) -> Path:
+    """Write ``video`` to ``target`` with the pictures of ``parts``. Raises LectureError.
+
+    ``sound``, in the folder of ``target``, which must be private: a WAV file of one channel and
+    exactly the pictures' length, or a video whose sound track is copied; without it there is
+    silence. It is encoded over the whole length, so it cannot drift from the pictures where parts
+    meet; the encoder's delay is taken off the front, so that no edit list is needed.
+    """
+    folder, stem = target.parent, target.stem
+    listing = folder / f"{stem}.ffconcat"
+    listing.write_text(_listing(folder, stem, parts, video.quality.fps), encoding="utf-8")
+    metadata = folder / f"{stem}.ffmetadata"
+    metadata.write_text(metadata_of(video), encoding="utf-8", newline="\n")
+    texts = []
+    for track in video.tracks:
+        file = folder / f"{stem}.{track.language}.vtt"
+        file.write_text(track.vtt(), encoding="utf-8", newline="\n")
+        texts.append(ffmpeg.input(named(file), format="webvtt")["s"])
+    pictures = ffmpeg.input(named(listing), format="concat", safe=0)["v"]
+    notes = ffmpeg.input(named(metadata), format="ffmetadata")["v?"]  # maps nothing, is an input
+    audio = _audio(sound, video.frames * video.quality.samples_per_frame)
+    settings = _settings(video)
+    if sound is not None and sound.suffix != ".wav":
+        settings |= {"c:a": "copy"}
+    graph = ffmpeg.output(pictures, audio, notes, *texts, named(target), **settings)
+    run(command(binary, graph), folder, target)
+    hide_subtitles(target)
+    return target
+
+
+def _settings(video: Video) -> dict[str, Any]:
+    language = LANGUAGE_CODES[video.origin.language]
+    settings: dict[str, Any] = {
+        "format": "mp4",
+        "c:v": "copy",
+        "c:a": "aac",
+        "b:a": "128k",
+        "ac": 2,
+        "c:s": "mov_text",
+        "map_metadata": 2,
+        "map_chapters": 2,
+        "metadata:s:v:0": f"language={language}",
+        "metadata:s:a:0": f"language={language}",
+        "use_editlist": 0,
+        "movie_timescale": _MOVIE_TIMESCALE,
+        "movflags": "+faststart+negative_cts_offsets",
+    }
+    for index, track in enumerate(video.tracks):
+        settings[f"metadata:s:s:{index}"] = f"language={track.code}"
+        settings[f"metadata:s:{2 + index}"] = f"handler_name={track.name}"  # after picture, sound
+        settings[f"disposition:s:{index}"] = "0"
+    return settings
+
+
+def _audio(sound: Path | None, samples: int) -> Any:
+    """The sound as a stream of ``samples`` samples at 48 kHz, without the encoder's delay."""
+    if sound is None:
+        silence = f"anullsrc=r={AUDIO_RATE}:cl=stereo,atrim=end_sample={max(samples - _PRIMING, 1)}"
+        return ffmpeg.input(f"{silence},asetpts=PTS+{_PRIMING}", format="lavfi")["a"]
+    heard = ffmpeg.input(named(sound))["a"]
+    if sound.suffix != ".wav":
+        return heard
+    ears = heard.asplit()
+    both = ffmpeg.filter([ears[0], ears[1]], "join", inputs=2, channel_layout="stereo")
+    return both.filter("atrim", start_sample=min(_PRIMING, samples - 1), end_sample=samples)
+
+
+def metadata_of(video: Video) -> str:
+    """The FFMETADATA file that gives a video its title, comment and chapters."""
+    comment = escape(str(video.origin))
+    lines = [";FFMETADATA1", f"title={escape(video.title)}", f"comment={comment}"]
+    for chapter in video.chapters:
+        lines += [
+            "[CHAPTER]",
+            f"TIMEBASE=1/{video.quality.fps}",
+            f"START={chapter.start}",
+            f"END={chapter.end}",
+            f"title={escape(chapter.title)}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def escape(text: str) -> str:
+    """``text`` as an FFMETADATA value: ``=``, ``;``, ``#``, backslash and newline escaped.
+
+    ffmpeg takes a backslash at the very end of a line for an escape of the line break even where
+    it is itself escaped, so such a text gets a blank behind it.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    return _SPECIAL.sub(r"\\\1", text) + (" " if text.endswith("\\") else "")
+
+
+def _listing(folder: Path, stem: str, parts: Sequence[Part], fps: int) -> str:
+    """The concat script. Parts are reached by links with plain names, so no name needs quoting."""
+    lines = ["ffconcat version 1.0"]
+    for index, part in enumerate(parts):
+        link = folder / f"{stem}_part{index:03d}.mp4"
+        link.unlink(missing_ok=True)
+        link.symlink_to(part.video.absolute())
+        lines += [f"file {link.name}", f"duration {part.frames / fps:.6f}"]
+    return "\n".join(lines) + "\n"
