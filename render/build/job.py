@@ -10,14 +10,17 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
 
 from engine.errors import LectureError, quoted
 from render.base.project import ROOT
 from render.media.quality import QUALITIES, Quality
-from scenes import texts
+from scenes import registry, texts
 from scenes.registry import SceneInfo
 from scenes.settings import Settings
 
@@ -28,7 +31,11 @@ WEIGHT_FILES = (".json", ".npz", ".safetensors")
 LANGUAGES = ("zh", "en")
 TRACKS = ("full", "training", "inference")
 DEFAULT_LESSON = "tutorial"
-Renderer = Literal["fast", "plain"]
+
+
+class Renderer(StrEnum):
+    fast = "fast"
+    plain = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +43,69 @@ class BuildOptions:
     """The options that say what is built, as they were typed: with commas between several values;
     ``weights`` are files and patterns such as ``checkpoints/*.json``, none for the lesson's."""
 
-    quality: str = "standard"
-    lang: str = "zh"
-    weights: tuple[str, ...] = ()
-    track: str = "full"
-    lesson: str = DEFAULT_LESSON
-    out: Path | None = None
-    voice: str = "none"
-    burn_captions: str = ""
-    renderer: Renderer = "fast"
+    quality: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...", help="draft 480p15, standard 1080p30, high 1080p60, 4k 2160p60."
+        ),
+    ] = "standard"
+    lang: Annotated[
+        str, typer.Option(metavar="zh|en,...", help="Language of everything on screen.")
+    ] = "zh"
+    weights: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="A weight file, .json, .npz or .safetensors (docs/weights.md), or many: "
+            "'checkpoints/*.json'. Default: the lesson's.",
+            show_default=False,
+        ),
+    ] = None
+    track: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="full: all scenes. training: scenes 1 and 3-14. inference: scenes 15-19.",
+        ),
+    ] = "full"
+    lesson: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="tutorial: the figures as the tutorial prints them, its inference pages with "
+            "weights of their own. consistent: one set of weights. Or a .toml file of yours.",
+        ),
+    ] = DEFAULT_LESSON
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder for the videos, made if need be. Default: out/LANG_QUALITY, "
+            "with _NAME for a lesson or weights of your own; with DIR, that in DIR where several "
+            "kinds of video are made.",
+            show_default=False,
+        ),
+    ] = None
+    voice: Annotated[
+        str,
+        typer.Option(
+            metavar="WHO",
+            help="none. recordings:DIR, your own: DIR/08_attention_scores/scale.wav and so on. "
+            "draft, a synthetic voice, to hear the timing. Or module:Class (docs/voice.md).",
+        ),
+    ] = "none"
+    burn_captions: Annotated[
+        str,
+        typer.Option(
+            metavar="zh|en",
+            help="Draw captions in this language into the pictures as well (docs/captions.md).",
+            show_default=False,
+        ),
+    ] = ""
+    renderer: Annotated[
+        Renderer,
+        typer.Option(help="fast draws only what changes; plain is Manim's own, for comparison."),
+    ] = Renderer.fast
 
     @property
     def command(self) -> str:
@@ -62,7 +123,7 @@ class BuildOptions:
         for option, (value, default) in options.items():
             if value != default:
                 words += [option, str(value)]
-        for file in self.weights:
+        for file in self.weights or ():
             words += ["--weights", file]
         return shlex.join(words)
 
@@ -88,7 +149,7 @@ class Job:
     out: Path
     voice: Choice | None = None
     burn: str = ""
-    renderer: Renderer = "fast"
+    renderer: Renderer = Renderer.fast
 
     @property
     def language(self) -> str:
@@ -144,7 +205,6 @@ def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
     """A job per combination. Everything is checked before: raises LectureError for a value that an
     option cannot have, a pattern that no file matches, and weight files that cannot be shown."""
     from render.voice.voice import choose
-    from scenes import registry
 
     qualities = several("--quality", options.quality, tuple(QUALITIES))
     languages = several("--lang", options.lang, LANGUAGES)
@@ -152,9 +212,9 @@ def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
     lessons = several("--lesson", options.lesson)
     burned = options.burn_captions
     burn = several("--burn-captions", burned, LANGUAGES)[0] if burned else ""
-    scenes, patterns = _apart(scenes, options.weights)
+    scenes, patterns = _apart(scenes, options.weights or ())
     weights: list[Path | None] = [*weight_files(patterns)] or [None]
-    chosen = {scene.number: scene for scene in map(registry.find, scenes)}
+    chosen = {scene.number: scene for scene in scenes_named(scenes)}
     films = {track: registry.film(track) for track in tracks}
     _check_tracks(chosen.values(), films)
     settings = _checked(lessons, weights, languages[0], tracks[0])
@@ -176,6 +236,22 @@ def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
         )
         for kind, track in product(kinds, tracks)
     ]
+
+
+def scenes_named(words: Sequence[str]) -> list[SceneInfo]:
+    """The scenes that are meant by numbers, names and ranges such as ``8-13``, also with commas
+    between. Raises LectureError for what is no scene."""
+    found = []
+    for word in (part.strip() for each in words for part in each.split(",")):
+        first, dash, last = word.partition("-")
+        if dash and first.isdigit() and last.isdigit():
+            if int(first) > int(last):
+                expected = "a range from a smaller number to a larger one"
+                raise LectureError(field="scene", expected=expected, found=quoted(word))
+            found += [registry.find(str(number)) for number in range(int(first), int(last) + 1)]
+        else:
+            found.append(registry.find(word))
+    return found
 
 
 def several(option: str, said: str, choices: Sequence[str] = ()) -> list[str]:
@@ -241,8 +317,6 @@ def _checked(
 
 def _check_tracks(scenes: Iterable[SceneInfo], films: Mapping[str, Sequence[SceneInfo]]) -> None:
     """Scenes named must be in the tracks named: whoever asks for both means something else."""
-    from scenes import registry
-
     everything = registry.film("full")
     for scene in scenes:
         for track, film in films.items():

@@ -68,7 +68,7 @@ class Plan:
     @property
     def is_idle(self) -> bool:
         """Whether nothing is to be made."""
-        return not any(self._due())
+        return not any(self.due())
 
     def reasons(self, product: Product) -> tuple[Reason, ...]:
         """Why a product is to be made, as far as is known; its needs' reasons where they hinder."""
@@ -95,7 +95,7 @@ class Plan:
 
     # -- what is to be done --------------------------------------------------------------------
 
-    def _due(self) -> Iterator[Step]:
+    def due(self) -> Iterator[Step]:
         """Steps that are to be made: those asked for, and what these need, if all of it can be."""
         seen: set[str] = set()
         for id in self.asked:
@@ -137,7 +137,7 @@ class Plan:
         """Steps that can be given out now, those with the most work first. Of steps that are told
         the same, and so may turn out to be the same, one goes ahead."""
         found = []
-        for step in [*self._due()]:
+        for step in [*self.due()]:
             if step.id in self._begun or not all(map(self.is_settled, step.needs)):
                 continue
             if self._fetch(step):

@@ -5,9 +5,9 @@ A product names its maker, a function of a module that is imported in the worker
     def make(spec, needs, reads, into, tell) -> dict[str, Path]
 
 ``spec`` is plain JSON, ``needs`` has the records (with paths) of other products, ``reads`` gives
-and records numbers, texts and files, ``into`` is a private folder, ``tell`` takes the number of frames
-done so far. It returns its files by role; the role ``facts`` is a JSON file whose contents become
-``Made.facts`` (a fact ``cost`` depends on the machine and counts for nothing). A checker,
+and records numbers, texts and files, ``into`` is a private folder, ``tell`` takes the number of
+frames done so far. It returns its files by role; the role ``facts`` is a JSON file whose contents
+become ``Made.facts`` (a fact ``cost`` depends on the machine and counts for nothing). A checker,
 ``check(spec, needs, files, facts)``, is called by the build on what the maker left; both raise
 LectureError for a mistake in the input.
 """
@@ -26,6 +26,7 @@ from render.base.reads import Input, Json, Made, Reason, Stamp
 
 if TYPE_CHECKING:
     from render.build.inputs import Now
+    from render.build.job import Job
 
 #: on every key: another one whenever records, keys or contents are made in another way
 FORM = 2
@@ -72,6 +73,16 @@ class Product(ABC):
         """Files of other products that hold a file of this one, by role: an MP4 its pictures."""
         return {}
 
+    @property
+    @abstractmethod
+    def job(self) -> Job:
+        """The job that it belongs to; where jobs share it, one of them."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Of its private folder: letters, digits and _."""
+
     def settings(self) -> Mapping[str, str]:
         """What values are computed from: see :class:`~render.base.reads.Reads`."""
         return {}
@@ -92,9 +103,22 @@ class Product(ABC):
         """Modules besides the maker's whose code counts, such as a scene's."""
         return ()
 
-    def work(self) -> float:
-        """Frames to draw, by what they cost; for the order and the time left."""
+    def spoken(self) -> Mapping[str, Json] | None:
+        """What the speaker of a scene must know; None where nobody speaks."""
+        return None
+
+    def frames(self) -> float:
+        """Frames to draw, as far as is known."""
         return 0.0
+
+    @property
+    def weight(self) -> float:
+        """What a frame costs, in frames of draft quality."""
+        return 1.0
+
+    def work(self) -> float:
+        """For the order and the time left."""
+        return self.frames() * self.weight
 
     @property
     def id(self) -> str:

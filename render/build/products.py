@@ -13,15 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from render.base.files import STATE
+from render.base.reader import read_state
 from render.base.reads import Input, Json, pause
 from render.build.job import LANGUAGES, Job
 from render.build.product import Product
-from render.media.metadata import LECTURE_TITLES
+from render.media.mp4 import LECTURE_TITLES
 from render.media.quality import AUDIO_RATE
-from render.media.sidefiles import CAPTION_FORMS, SideFiles
+from render.media.sidecars import CAPTION_FORMS, SideFiles
 from scenes.registry import SceneInfo
 
 if TYPE_CHECKING:
+    from render.build.plan import Plan
     from render.voice.voice import Voice
 
 #: time that a frame takes, in frames of draft quality (scene 9: 3.6 ms, in standard 5.2 ms)
@@ -33,9 +35,16 @@ GUESSED_SECONDS = 45.0  # of a scene never rendered before: the middle of what s
 class _OfScene(Product):
     """A product of one scene of a job."""
 
-    job: Job
+    lecture: Lecture = field(repr=False)
     scene: SceneInfo
-    lecture: Lecture = field(compare=False, repr=False)
+
+    @property
+    def job(self) -> Job:
+        return self.lecture.job
+
+    @property
+    def name(self) -> str:
+        return self.scene.slug if self.kind == "pictures" else f"{self.scene.slug}_{self.kind}"
 
     @property
     def video(self) -> Path:
@@ -76,7 +85,7 @@ class Pictures(_OfScene):
             "module": self.scene.module,
             "class_name": self.scene.class_name,
             "quality": encoded,
-            "renderer": job.renderer,
+            "renderer": job.renderer.value,
             **({"voice": voice.who} if voice else {}),
         }
 
@@ -102,8 +111,16 @@ class Pictures(_OfScene):
         spoken = voice.store.seconds(voice.recordings.digest(self.scene.slug, asked.name))
         return Input("pause", asked.name, asked.arg, str(pause(busy, quiet, spoken, fps)))
 
-    def work(self) -> float:
-        return self.lecture.length(self.scene) * _WEIGHTS[self.job.quality.name]
+    def spoken(self) -> Mapping[str, Json] | None:
+        voice = self.lecture.voice
+        return voice.for_task(self.scene.slug) if voice else None
+
+    def frames(self) -> float:
+        return self.lecture.length(self.scene)
+
+    @property
+    def weight(self) -> float:
+        return _WEIGHTS[self.job.quality.name]
 
 
 @dataclass(frozen=True)
@@ -175,18 +192,30 @@ class Burned(_OfScene):
     def carriers(self) -> Mapping[str, Path]:
         return {"pictures": self.video}
 
-    def work(self) -> float:
-        return self.lecture.length(self.scene) * _WEIGHTS[self.job.quality.name] / 2
+    def frames(self) -> float:
+        return self.lecture.length(self.scene)
+
+    @property
+    def weight(self) -> float:
+        return _WEIGHTS[self.job.quality.name] / 2
 
 
 @dataclass(frozen=True)
 class Sound(Product):
     """A recording of a beat, made ready; kept beside the videos of its folder."""
 
-    lecture: Lecture = field(compare=False, repr=False)
+    lecture: Lecture = field(repr=False)
     source: Path
     slug: str
     beat: str
+
+    @property
+    def job(self) -> Job:
+        return self.lecture.job
+
+    @property
+    def name(self) -> str:
+        return f"{self.slug}_{self.beat}_sound"
 
     kind: ClassVar[str] = "sound"
     maker: ClassVar[str] = "render.voice.audio:make"
@@ -208,10 +237,9 @@ class Video(Product):
     """The video of one scene, or with ``of_film`` the film of a track: pictures, sound, captions,
     names and chapters in one MP4."""
 
-    job: Job
+    lecture: Lecture = field(repr=False)
     scenes: tuple[SceneInfo, ...]
     of_film: bool
-    lecture: Lecture = field(compare=False, repr=False)
 
     maker: ClassVar[str] = "render.media.mux:make"
     checker: ClassVar[str | None] = "render.media.check:check"
@@ -219,12 +247,21 @@ class Video(Product):
     kind: ClassVar[str] = "video"
 
     @property
+    def job(self) -> Job:
+        return self.lecture.job
+
+    @property
     def name(self) -> str:
-        return self.job.film_name if self.of_film else self.job.video_name(self.scenes[0])
+        return f"{self.path.stem}_video"
+
+    @property
+    def path(self) -> Path:
+        """Its final name."""
+        return self.job.out / self.job.film_name if self.of_film else self.job.video(self.scenes[0])
 
     @property
     def record(self) -> Path:
-        return self.job.out / STATE / f"{Path(self.name).stem}.video.json"
+        return self.job.out / STATE / f"{self.path.stem}.video.json"
 
     @property
     def languages(self) -> list[str]:
@@ -258,7 +295,7 @@ class Video(Product):
         return role.startswith(("cues ", "sound "))
 
     def targets(self) -> Mapping[str, Path]:
-        return {"video": self.job.out / self.name}
+        return {"video": self.path}
 
     def settings(self) -> Mapping[str, str]:
         return self.job.values()
@@ -275,8 +312,16 @@ class Sides(Product):
     cached: ClassVar[bool] = False
 
     @property
+    def job(self) -> Job:
+        return self.of.job
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.path.stem}_sides"
+
+    @property
     def record(self) -> Path:
-        return self.of.job.out / STATE / f"{Path(self.of.name).stem}.sides.json"
+        return self.job.out / STATE / f"{self.of.path.stem}.sides.json"
 
     def spec(self) -> dict[str, Json]:
         of = self.of
@@ -287,6 +332,8 @@ class Sides(Product):
             "track": of.job.settings.track if of.of_film else "",  # scenes are alike in all tracks
             "film": of.of_film,
             "scenes": [[one.slug, one.number, list(one.steps)] for one in of.scenes],
+            "source": self.job.settings.source,
+            "target": self.job.settings.target,
         }
 
     def needs(self) -> Mapping[str, Product]:
@@ -295,7 +342,7 @@ class Sides(Product):
         }
 
     def targets(self) -> Mapping[str, Path]:
-        side = SideFiles(self.of.job.out / self.of.name)
+        side = SideFiles(self.of.path)
         found = {"about.json": side.about}
         for language in LANGUAGES:
             for form in CAPTION_FORMS:
@@ -306,7 +353,7 @@ class Sides(Product):
         return found
 
     def settings(self) -> Mapping[str, str]:
-        return self.of.job.values()
+        return self.job.values()
 
 
 @dataclass(frozen=True)
@@ -321,8 +368,16 @@ class FilmCover(Product):
     opens: ClassVar[frozenset[str]] = frozenset({"cover"})
 
     @property
+    def job(self) -> Job:
+        return self.of.job
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.path.stem}_cover"
+
+    @property
     def record(self) -> Path:
-        return self.of.job.out / STATE / f"{Path(self.of.name).stem}.cover.json"
+        return self.job.out / STATE / f"{self.of.path.stem}.cover.json"
 
     def spec(self) -> dict[str, Json]:
         return {}
@@ -331,30 +386,45 @@ class FilmCover(Product):
         return {"cover": self.of.lecture.cover(self.of.scenes[0])}
 
     def targets(self) -> Mapping[str, Path]:
-        return {"cover": SideFiles(self.of.job.out / self.of.name).cover}
+        return {"cover": SideFiles(self.of.path).cover}
 
 
 class Lecture:
-    """The products of one job. ``voice``: who speaks, with the sounds kept in the job's folder.
-    ``lengths``: frames of scenes at a second each, as far as they are known, by video name."""
+    """The products of one job. ``voice``: who speaks, with the sounds kept in the job's folder."""
 
     def __init__(self, job: Job, voice: Voice | None = None) -> None:
         self.job = job
         self.voice = voice
-        self.lengths: dict[str, float] = {}
+        self._lengths: dict[str, float] = {}
+
+    @classmethod
+    def of(cls, job: Job) -> Lecture:
+        """Raises LectureError where the voice cannot speak."""
+        if job.voice is None:
+            return cls(job)
+        from render.build.plan import Plan
+    from render.voice.voice import Voice
+
+        return cls(job, Voice(job.voice, job.language, job.out / STATE))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Lecture) and self.job == other.job
+
+    def __hash__(self) -> int:
+        return hash(self.job)
 
     def pictures(self, scene: SceneInfo) -> Pictures:
-        return Pictures(self.job, scene, self)
+        return Pictures(self, scene)
 
     def shown(self, scene: SceneInfo) -> Product:
         """The pictures that are in the scene's video."""
-        return Burned(self.job, scene, self) if self.job.burn else self.pictures(scene)
+        return Burned(self, scene) if self.job.burn else self.pictures(scene)
 
     def cues(self, scene: SceneInfo, language: str) -> Cues:
-        return Cues(self.job, scene, self, language)
+        return Cues(self, scene, language)
 
     def cover(self, scene: SceneInfo) -> Cover:
-        return Cover(self.job, scene, self)
+        return Cover(self, scene)
 
     def sounds(self, scene: SceneInfo) -> Mapping[str, Sound]:
         """The recordings that there are for a scene, by beat."""
@@ -364,15 +434,17 @@ class Lecture:
         return {beat: Sound(self, path, scene.slug, beat) for beat, path in files.items()}
 
     def video(self, scene: SceneInfo) -> Video:
-        return Video(self.job, (scene,), False, self)
+        return Video(self, (scene,), False)
 
     @cached_property
     def film(self) -> Video:
-        return Video(self.job, self.job.film, True, self)
+        return Video(self, self.job.film, True)
 
     def of_scene(self, scene: SceneInfo) -> Iterator[Product]:
         """Everything that belongs to a scene, its pictures first."""
         yield self.pictures(scene)
+        if self.job.burn:
+            yield self.shown(scene)
         video = self.video(scene)
         yield from (self.cover(scene), video, Sides(video))
 
@@ -380,7 +452,27 @@ class Lecture:
         """Everything that belongs to the film, itself first."""
         yield from (self.film, Sides(self.film), FilmCover(self.film))
 
+    def products(self) -> Iterator[Product]:
+        """Everything that was asked for."""
+        for scene in self.job.scenes:
+            yield from self.of_scene(scene)
+        yield from self.of_film()
+
     def length(self, scene: SceneInfo) -> float:
-        """Frames that a scene will have: as remembered in any quality, or a guess."""
-        seconds = self.lengths.get(self.job.video_name(scene), GUESSED_SECONDS)
-        return max(1.0, seconds * self.job.quality.fps)
+        """Frames that a scene will have: as remembered in any folder beside, or a guess."""
+        name = self.job.video_name(scene)
+        if name not in self._lengths:
+            out, seconds = self.job.out, GUESSED_SECONDS
+            for folder in (out, *sorted(out.parent.glob("*/"))):
+                facts = read_state(folder / STATE / f"{Path(name).stem}.json").get("facts")
+                try:
+                    seconds = facts["frames"] / facts["fps"]
+                    break
+                except (TypeError, KeyError, ZeroDivisionError):
+                    continue
+            self._lengths[name] = max(1.0, seconds * self.job.quality.fps)
+        return self._lengths[name]
+
+    def complaints(self, plan: Plan) -> list[str]:
+        """A line for each recording that is missing, cannot be used, or says something else."""
+        return []

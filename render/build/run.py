@@ -63,10 +63,11 @@ class Run:
         self.reports = [
             Report(lecture, self.plan, alone=alone, brief=brief) for lecture in self.lectures
         ]
-        self._held: dict[str, Made] = {}  # pictures whose video is not in place yet
+        self._held: dict[str, tuple[Product, Made, bool]] = {}  # pictures whose video is not in place yet
         self._lost: set[str] = set()
         self._folders: dict[str, Path] = {}
-        self._slots: set[str] = set()  # heavy steps that were given out
+        self._given: set[str] = set()  # steps that were given out
+        self._slots: set[str] = set()  # the heavy ones among them
 
     def explain(self) -> Iterator[str]:
         """What would be made, and why; makes and writes nothing."""
@@ -101,7 +102,7 @@ class Run:
 
     def _in_store(self) -> list[str]:
         """Steps whose products the cache has."""
-        cache = Cache.open(self.how.cache)
+        cache = Cache.open(self.how.cache, looking=True)
         due = [step for step in self.plan.ready() if step.product.cached]
         return [step.id for step in due if cache.find(step.product, self.now)]
 
@@ -169,6 +170,7 @@ class Run:
                     break
                 self._pool_now.submit(work)
                 self.plan.begin(step)
+                self._given.add(step.id)
                 given += 1
                 if step.product.heavy:
                     self._slots.add(step.id)
@@ -187,7 +189,7 @@ class Run:
     def _work_of(self, step: Step) -> Work:
         """What a worker needs for a step. Raises LectureError where a file of a need has just
         become another one."""
-        product, job = step.product, step.product.job
+        product = step.product
         before = self.now.before(product)
         assert before is not None
         folder = self._folder(product)
@@ -198,7 +200,7 @@ class Run:
             maker=product.maker,
             checker=product.checker,
             spec=product.spec(),
-            needs={role: self._need(product, need, folder) for role, need in self._needs(product)},
+            needs={role: self._need(product, need) for role, need in self._needs(product)},
             settings=product.settings(),
             modules=product.modules(),
             inputs=before,
@@ -206,7 +208,7 @@ class Run:
             folder=str(folder),
             threads=max(1, self.how.processes // max(1, len(self._slots) + 1)),
             heavy=product.heavy,
-            length=round(product.work()),
+            length=round(product.frames()),
             spoken=product.spoken(),
             also=self._work_of(cover) if cover else None,
         )
@@ -221,11 +223,11 @@ class Run:
 
     def _folder(self, product: Product) -> Path:
         """A private folder's name, not made yet."""
-        name, number = product.name, 2
-        while (self._space.folder / name).exists() or name in self._names:
-            name, number = f"{product.name}_{number}", number + 1
-        self._names.add(name)
-        return self._space.folder / name
+        folder, number = self._space.folder / product.name, 2
+        while folder in self._folders.values():
+            folder, number = self._space.folder / f"{product.name}_{number}", number + 1
+        self._folders[product.id] = folder
+        return folder
 
     def _needs(self, product: Product) -> Iterator[tuple[str, Product]]:
         """The needs that could be made."""
@@ -233,7 +235,7 @@ class Run:
             if self.plan.steps[need.id].made is not None:
                 yield role, need
 
-    def _need(self, product: Product, need: Product, folder: Path) -> Made:
+    def _need(self, product: Product, need: Product) -> Made:
         """The record of a need, with safe copies of the files that the maker opens."""
         made = self.plan.steps[need.id].made
         assert made is not None
