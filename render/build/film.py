@@ -14,8 +14,8 @@ from render.media import check
 from render.media.mp4 import LECTURE_TITLES, Origin
 from render.media.mux import Part, Video, chapters_of, mux
 from render.media.quality import Quality
+from render.media.sound import Sound, write_track
 from render.media.timedtext import Track
-from render.voice.track import Sound, write_track
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,17 @@ free. The scene itself is drawn as ever; the strip is laid over it in one pass o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import ffmpeg
 from PIL import Image, ImageDraw, ImageFont
 
-from render.media.ffmpeg import command, named, run
+from render.base.project import font_file
+from render.base.reads import Json, Made, Reads
+from render.media.ffmpeg import command, find, link, named, run
 from render.media.quality import Quality
 from render.media.timedtext import Track
 
@@ -29,6 +32,29 @@ _TO_BT709 = {
     "flags": "accurate_rnd+full_chroma_int+bicubic",
 }
 _TAGS = {"color_primaries": "bt709", "color_trc": "bt709", "colorspace": "bt709"}
+
+
+def make(
+    spec: Mapping[str, Json],
+    needs: Mapping[str, Made],
+    reads: Reads,
+    into: Path,
+    tell: Callable[[int], None],
+) -> dict[str, Path]:
+    """``pictures``: those that are needed with the ``cues`` of a ``language`` drawn into them.
+
+    Facts: those of the pictures, but for the digest of what the encoder put out.
+    """
+    quality, drawn = Quality(**spec["quality"]), needs["pictures"]
+    source = link(drawn.path("pictures"), into / "drawn.mp4")
+    track = Track.of_plain(spec["language"], needs["cues"].facts["cues"], quality.fps)
+    frames, font = int(drawn.facts["frames"]), reads.uses(font_file())
+    target = into / "burned.mp4"
+    burn(find(), source, target, quality, reads.threads, track, frames, font)
+    facts = into / "facts.json"
+    kept = {name: fact for name, fact in drawn.facts.items() if name not in ("pictures", "cost")}
+    facts.write_text(json.dumps(kept), encoding="utf-8")
+    return {"pictures": target, "facts": facts}
 
 
 def burn(

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -24,9 +24,10 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from engine.errors import LectureError
+from render.base.reads import Json, Made
 from render.media import mp4
 from render.media.mp4 import LANGUAGE_CODES, Chapter
-from render.media.mux import Video
+from render.media.mux import Video, part_of, planned
 from render.media.quality import AUDIO_RATE, Quality
 
 _BT709 = 1  # its number as primaries, transfer and matrix
@@ -41,6 +42,27 @@ class Finding:
     field: str
     expected: object
     found: object
+
+
+def check(
+    spec: Mapping[str, Json],
+    needs: Mapping[str, Made],
+    files: Mapping[str, Path],
+    facts: Mapping[str, Json],
+) -> None:
+    """Check what ``render.media.mux.make`` has made of ``spec`` and ``needs``. Raises LectureError,
+    also where a part has become another video meanwhile."""
+    expected, parts = planned(spec, needs, facts["key"])
+    copies = [part_of(files["video"], index) for index in range(len(parts))]
+    for slug, copy in zip(spec["parts"], copies, strict=True):
+        pictures = needs[f"pictures {slug}"].facts.get("pictures")
+        if pictures is not None and pictures_of([copy]) != pictures:
+            expect = "the pictures that were drawn"
+            raise LectureError(where=slug, expected=expect, found="those of another video")
+    if len(parts) > 1:
+        pictures = pictures_of(copies)
+    shown_as = spec["parts"][0] if len(parts) == 1 else "the film"
+    check_video(files["video"], replace(expected, pictures=pictures), shown_as=shown_as)
 
 
 def check_video(path: Path, expected: Video, *, shown_as: str | None = None) -> None:

@@ -89,6 +89,19 @@ def named(path: Path) -> str:
     return f"file:{path.name}"
 
 
+def link(path: Path, name: Path) -> Path:
+    """A second name for a file, under which it stays what it is; a copy where there is no such
+    thing. Raises OSError."""
+    name.unlink(missing_ok=True)
+    try:
+        os.link(path.resolve(), name)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        shutil.copyfile(path, name)
+    return name
+
+
 def command(binary: str, graph: Any) -> list[str]:
     """The arguments that run a graph of ffmpeg-python."""
     arguments: list[str] = ffmpeg.compile(graph, cmd=[binary, *_QUIET], overwrite_output=True)

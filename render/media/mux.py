@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import ffmpeg
 
-from render.media.ffmpeg import command, named, run
+from render.base.reads import Json, Made, Reads
+from render.media.ffmpeg import command, find, link, named, run
 from render.media.mp4 import LANGUAGE_CODES, Chapter, Origin, hide_subtitles
 from render.media.quality import AUDIO_RATE, Quality
-from render.media.timedtext import Track
+from render.media.sound import Sound, write_track
+from render.media.timedtext import Track, joined
 
+VIDEO = "video.mp4"
 _SPECIAL = re.compile(r"([=;#\\\n])")
 _PRIMING = 1024  # samples of delay that AAC encoders put in front
 #: ticks a second of the film's own clock. ffmpeg 9 would take the least common multiple of all
@@ -48,6 +52,81 @@ class Part:
     title: str = ""
 
 
+def make(
+    spec: Mapping[str, Json],
+    needs: Mapping[str, Made],
+    reads: Reads,
+    into: Path,
+    tell: Callable[[int], None],
+) -> dict[str, Path]:
+    """``video``: the MP4 of the scenes ``parts``, with chapters where they have ``titles``.
+
+    Needs ``pictures SLUG``, and where they could be made ``cues SLUG LANGUAGE`` and
+    ``sound SLUG BEAT``. Facts: ``frames``, and ``key``, which stands in the comment.
+    """
+    video, parts = planned(spec, needs, reads.key)
+    sound = None
+    if spec["spoken"]:
+        rate = video.quality.samples_per_frame
+        sound = write_track(into / "sound.wav", _sounds(spec, needs), video.frames, rate)
+    target = mux(find(), video, parts, into / VIDEO, sound)
+    facts = into / "facts.json"
+    facts.write_text(json.dumps({"frames": video.frames, "key": reads.key}), encoding="utf-8")
+    return {"video": target, "facts": facts}
+
+
+def planned(
+    spec: Mapping[str, Json], needs: Mapping[str, Made], key: str
+) -> tuple[Video, list[Part]]:
+    """The video that :func:`make` makes, and what its pictures come from."""
+    quality, titles = Quality(**spec["quality"]), spec["titles"] or [""] * len(spec["parts"])
+    parts = []
+    for slug, title in zip(spec["parts"], titles, strict=True):
+        drawn = needs[f"pictures {slug}"]
+        parts.append(Part(drawn.path("pictures"), int(drawn.facts["frames"]), title))
+    chapters = chapters_of(parts)
+    tracks = []
+    for language in spec["languages"]:
+        made = [needs.get(f"cues {slug} {language}") for slug in spec["parts"]]
+        own = [
+            (chapter.start, Track.of_plain(language, cues.facts["cues"], quality.fps))
+            for chapter, cues in zip(chapters, made, strict=True)
+            if cues
+        ]
+        if len(own) == len(parts):
+            tracks.append(joined(own, language, quality.fps))
+    video = Video(
+        quality,
+        sum(part.frames for part in parts),
+        spec["title"],
+        Origin(spec["language"], quality.name, key),
+        chapters if spec["titles"] else (),
+        tuple(tracks),
+    )
+    return video, parts
+
+
+def _sounds(spec: Mapping[str, Json], needs: Mapping[str, Made]) -> list[Sound]:
+    """Everything that is heard: recordings by beat; of a synthetic voice all of a scene at once."""
+    found, start = [], 0
+    for slug in spec["parts"]:
+        drawn = needs[f"pictures {slug}"]
+        if "sound" in drawn.paths:
+            found.append(Sound(start, drawn.path("sound")))
+        for beat in drawn.facts["beats"]:
+            made = needs.get(f"sound {slug} {beat['key']}")
+            if made:
+                frame = start + round(beat["start"] * drawn.facts["fps"])
+                found.append(Sound(frame, made.path("sound")))
+        start += int(drawn.facts["frames"])
+    return found
+
+
+def part_of(target: Path, index: int) -> Path:
+    """Where the pictures of a part lie while ``target`` is written: a second name of the file."""
+    return target.with_name(f"{target.stem}_part{index:03d}.mp4")
+
+
 def chapters_of(parts: Sequence[Part]) -> tuple[Chapter, ...]:
     """A chapter per part, end to end from the first frame."""
     chapters: list[Chapter] = []
@@ -70,7 +149,7 @@ def mux(
     """
     folder, stem = target.parent, target.stem
     listing = folder / f"{stem}.ffconcat"
-    listing.write_text(_listing(folder, stem, parts, video.quality.fps), encoding="utf-8")
+    listing.write_text(_listing(target, parts, video.quality.fps), encoding="utf-8")
     metadata = folder / f"{stem}.ffmetadata"
     metadata.write_text(metadata_of(video), encoding="utf-8", newline="\n")
     texts = []
@@ -152,12 +231,11 @@ def escape(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", text) + (" " if text.endswith("\\") else "")
 
 
-def _listing(folder: Path, stem: str, parts: Sequence[Part], fps: int) -> str:
-    """The concat script. Parts are reached by links with plain names, so no name needs quoting."""
+def _listing(target: Path, parts: Sequence[Part], fps: int) -> str:
+    """The concat script. Parts get a second, plain name, so that no name needs quoting and no
+    other run can exchange them."""
     lines = ["ffconcat version 1.0"]
     for index, part in enumerate(parts):
-        link = folder / f"{stem}_part{index:03d}.mp4"
-        link.unlink(missing_ok=True)
-        link.symlink_to(part.video.absolute())
-        lines += [f"file {link.name}", f"duration {part.frames / fps:.6f}"]
+        file = link(part.video, part_of(target, index))
+        lines += [f"file {file.name}", f"duration {part.frames / fps:.6f}"]
     return "\n".join(lines) + "\n"

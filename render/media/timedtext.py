@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from engine.errors import LectureError
 from render.media.mp4 import LANGUAGE_CODES, Chapter
@@ -61,6 +62,16 @@ class Track:
     language: str
     cues: tuple[Cue, ...]
     fps: int
+
+    def plain(self) -> list[list[Any]]:
+        """The cues as plain data: start, end, lines."""
+        return [[cue.start, cue.end, list(cue.lines)] for cue in self.cues]
+
+    @classmethod
+    def of_plain(cls, language: str, said: Iterable[Sequence[Any]], fps: int) -> Track:
+        """The track whose :meth:`plain` was ``said``."""
+        cues = tuple(Cue(int(start), int(end), tuple(lines)) for start, end, lines in said)
+        return cls(language, cues, fps)
 
     @property
     def code(self) -> str:

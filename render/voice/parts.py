@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from render.build.incremental import state
     from render.build.order import Order
     from render.media.mux import Part
-    from render.voice.track import Sound
+    from render.media.sound import Sound
     from scenes.registry import SceneInfo
 
 

@@ -15,9 +15,9 @@ from render.build.incremental.made import key_of
 from render.build.task import Result, Task
 from render.media.check import check_video, pictures_of
 from render.media.mux import Part, Video, mux
+from render.media.sound import write_track
 from render.voice.store import Store
 from render.voice.timing import pause, placed, sounds_of
-from render.voice.track import write_track
 
 
 def resound(task: Task) -> Result:

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.media.captions.breaking import Range, Sentence, broken, is_wide
+from render.base.reads import Json, Made, Reads
+from render.media.captions.breaking import Range, Sentence, broken, is_wide, terms_file
 from render.media.captions.rules import GAP, LONGEST, length
 from render.media.timedtext import Cue, Track
 from scenes import texts
+
+
+def make(
+    spec: Mapping[str, Json],
+    needs: Mapping[str, Made],
+    reads: Reads,
+    into: Path,
+    tell: Callable[[int], None],
+) -> dict[str, Path]:
+    """Facts: ``cues`` of the scene ``slug`` in a ``language``, as :meth:`Track.plain` has them, by
+    the beats of its ``pictures``."""
+
+    def entry(language: str, *path: str) -> Any:
+        reads.text(language, *path)
+        return texts.entry(language, *path)
+
+    language, beats = spec["language"], needs["pictures"].facts["beats"]
+    reads.uses(terms_file(language))
+    track = track_of(spec["slug"], beats, language, spec["fps"], entry)
+    facts = into / "facts.json"
+    facts.write_text(json.dumps({"cues": track.plain()}), encoding="utf-8")
+    return {"facts": facts}
 
 
 def track_of(
