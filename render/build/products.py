@@ -18,7 +18,6 @@ from render.base.reads import Input, Json, pause
 from render.build.job import LANGUAGES, Job
 from render.build.product import Product
 from render.media.mp4 import LECTURE_TITLES
-from render.media.quality import AUDIO_RATE
 from render.media.sidecars import CAPTION_FORMS, SideFiles
 from scenes.registry import SceneInfo
 
@@ -76,15 +75,14 @@ class Pictures(_OfScene):
         return self._record("")
 
     def spec(self) -> dict[str, Json]:
-        job, quality = self.job, self.job.quality
-        encoded = {**asdict(quality), "audio": AUDIO_RATE, "gop": quality.keyframe_interval}
+        job = self.job
         voice = self.lecture.voice
         return {
             **self._scene_spec(),
             "title": job.title(self.scene),
             "module": self.scene.module,
             "class_name": self.scene.class_name,
-            "quality": encoded,
+            "quality": asdict(job.quality),
             "renderer": job.renderer.value,
             **({"voice": voice.who} if voice else {}),
         }
@@ -402,8 +400,7 @@ class Lecture:
         """Raises LectureError where the voice cannot speak."""
         if job.voice is None:
             return cls(job)
-        from render.build.plan import Plan
-    from render.voice.voice import Voice
+        from render.voice.voice import Voice
 
         return cls(job, Voice(job.voice, job.language, job.out / STATE))
 

@@ -10,7 +10,7 @@ from render.base.failure import Failure
 from render.base.reads import Made
 from render.build.plan import Plan
 from render.build.product import COST, Product
-from render.build.products import Burned, Cover, Cues, Lecture, Pictures, Sides, Sound, Video
+from render.build.products import Burned, Cover, Cues, Lecture, Pictures, Sides, Sound
 from render.build.screen import duration
 from scenes.registry import SceneInfo
 
@@ -218,7 +218,8 @@ class Report:
         else:
             stale = not (plan.is_kept(video.id) and plan.is_kept(Sides(video).id))
             more = f"; {_TEXTS} are to be regenerated" if stale else ""
-            more += "" if plan.is_kept(self.lecture.cover(scene).id) else "; its cover is to be drawn"
+            if not plan.is_kept(self.lecture.cover(scene).id):
+                more += "; its cover is to be drawn"
             yield f"{name}: up to date{more}"
 
     def why(self, scene: SceneInfo) -> list[str]:

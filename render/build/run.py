@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -63,7 +62,9 @@ class Run:
         self.reports = [
             Report(lecture, self.plan, alone=alone, brief=brief) for lecture in self.lectures
         ]
-        self._held: dict[str, tuple[Product, Made, bool]] = {}  # pictures whose video is not in place yet
+        self._held: dict[
+            str, tuple[Product, Made, bool]
+        ] = {}  # pictures whose video is not in place yet
         self._lost: set[str] = set()
         self._folders: dict[str, Path] = {}
         self._given: set[str] = set()  # steps that were given out
@@ -96,9 +97,8 @@ class Run:
         return exit_code(self.reports, len(complaints)) or (2 if failed else 0)
 
     def _is_forced(self, product: Product) -> bool:
-        return self.how.force and isinstance(product, Pictures | Video) and not (
-            isinstance(product, Video) and product.of_film
-        )
+        own = isinstance(product, Video) and not product.of_film
+        return self.how.force and (own or isinstance(product, Pictures))
 
     def _in_store(self) -> list[str]:
         """Steps whose products the cache has."""
@@ -341,8 +341,9 @@ class Run:
             placed = self.plan.steps[video.id].made
             if placed is not None:
                 del self._held[id]
-                files = {**made.files, **{role: placed.files["video"] for role in product.carriers()}}
-                paths = {**made.paths, **{r: str(path) for r, path in product.carriers().items()}}
+                carriers = product.carriers()
+                files = {**made.files, **dict.fromkeys(carriers, placed.files["video"])}
+                paths = {**made.paths, **{role: str(path) for role, path in carriers.items()}}
                 self._place(product, replace(made, files=files, paths=paths), taken=taken)
 
     def _place(self, product: Product, made: Made, *, taken: bool) -> Made:

@@ -86,9 +86,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-app = typer.Typer(
-    cls=Front, add_completion=False, rich_markup_mode="rich", no_args_is_help=False
-)
+app = typer.Typer(cls=Front, add_completion=False, rich_markup_mode="rich", no_args_is_help=False)
 
 
 @app.callback()
