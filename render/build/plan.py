@@ -85,7 +85,7 @@ class Plan:
         """Look at a step whose needs may have been settled; keeps what is up to date."""
         product, old = step.product, self._old[step.id]
         step.reasons = tuple(self.now.why(product, old))
-        if old is None or step.reasons or self._forced(product):
+        if old is None or step.reasons or (step.id in self.asked and self._forced(product)):
             return
         if all(map(self.is_settled, step.needs)) and self.now.before(product) is not None:
             step.made, step.action = old, "keep"
