@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,8 @@ from render.base.project import ROOT
 
 #: plain data, as JSON has it
 Json = Any
+#: watches the play of a scene for another product
+Observer = Callable[[Any], Callable[[Path], None]]
 InputKind = Literal["spec", "value", "text", "file", "pause", "need", "code", "tool"]
 _SITE = "site-packages"
 
@@ -120,19 +122,27 @@ class Reads:
 
     ``settings``: the weights and words that values are computed from: ``weights``,
     ``inference_weights`` (paths), ``source``, ``target``. ``key``: of what is being made, where all
-    it depends on is known before. ``spoken``: seconds that a beat must last for its speech, by the
-    beat's key; None where nobody speaks.
+    it depends on is known before. ``spoken``: what the speaker of a scene must know; None where
+    nobody speaks. ``threads``: cores that may be used, ``length``: frames that are to be expected,
+    ``observers``: called with a scene before it plays; what each returns is called with the folder
+    afterwards. None of the three may decide about what is made.
     """
 
     def __init__(
         self,
         settings: Mapping[str, str],
         key: str = "",
-        spoken: Callable[[str], float] | None = None,
+        spoken: Mapping[str, Json] | None = None,
+        threads: int = 1,
+        length: int = 0,
+        observers: Sequence[Observer] = (),
     ) -> None:
         self.settings = settings
         self.key = key
         self.spoken = spoken
+        self.threads = threads
+        self.length = length
+        self.observers = observers
         self._values = engine_reads.Reads()
         self._found: dict[tuple[str, str], Input] = {}
 
@@ -161,6 +171,13 @@ class Reads:
         self._note_text(language, path, digest_of(found))
         return found
 
+    def entry(self, language: str, *path: str) -> Json:
+        """The same; raises LectureError where there is none."""
+        from scenes import texts
+
+        found = self.text(language, *path)
+        return texts.entry(language, *path) if found is None else found
+
     def file(self, path: Path) -> bytes:
         """A file's contents. Raises OSError; that it is not there is recorded too."""
         try:
@@ -177,13 +194,11 @@ class Reads:
         self._note(Input("file", shown(path), None, digest))
         return path
 
-    def pause(self, beat: str, busy: float, quiet: float, fps: int) -> int:
+    def pause(self, beat: str, busy: float, quiet: float, fps: int, spoken: float) -> int:
         """Frames that a beat waits after ``busy`` seconds of animation, ``quiet`` seconds in
-        silence, longer where its speech (``spoken``) takes longer."""
-        spoken = self.spoken(beat) if self.spoken else 0.0
+        silence, longer where ``spoken``, the seconds of its speech, is."""
         frames = pause(busy, quiet, spoken, fps)
-        if self.spoken:
-            self._note(Input("pause", beat, [busy, quiet, fps], str(frames)))
+        self._note(Input("pause", beat, [busy, quiet, fps], str(frames)))
         return frames
 
     def take(self, scene: engine_reads.Reads, language: str) -> None:

@@ -18,7 +18,7 @@ from render.build.sides.beside import Beside
 from render.build.sides.keeper import digest_of
 from render.build.store.finished import Finished
 from render.build.task import Task
-from render.media.metadata import Origin
+from render.media.mp4 import Origin
 from render.voice.parts import film_sounds, kept, settle
 from scenes.registry import SceneInfo
 
@@ -146,7 +146,7 @@ class Combination:
 
         Raises LectureError where the film cannot be written.
         """
-        from render.media import film
+        from render.build import film
 
         order, state = self.order, self.state
         checked = "not all scenes could be rendered" if self.failures else state.parts()

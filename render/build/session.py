@@ -279,6 +279,7 @@ class Session:
             self._screen.say(combination.make_film(self._space, self._binary))
         except LectureError as error:
             if not self._many:
+                error.found = f"{error.found}; the scenes are finished, in {combination.order.out}"
                 raise
             self._screen.say(combination.film_failed(error))
 

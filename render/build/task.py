@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from render.base.failure import Failure
-from render.media.metadata import Origin
+from render.media.mp4 import Origin
 from render.media.quality import QUALITIES, Quality
 
 

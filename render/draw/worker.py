@@ -24,8 +24,8 @@ from render.base.process import end_with
 from render.build.incremental.made import Notes, key_of, picture
 from render.build.task import Message, Result, Task, encode_message
 from render.draw import split
-from render.media.encoding import FrameEncoder
-from render.media.finish import Part, assemble
+from render.media.encoding import FrameEncoder, Share
+from render.media.mux import Part, Video, mux
 
 if TYPE_CHECKING:
     from render.voice.speaker import Speaker
@@ -58,7 +58,6 @@ def run(task: Task, report: Any) -> Result:
         return resound(task)
     from render.draw.fast import choose
     from render.media.check import check_video
-    from render.media.expected import Expected
 
     began = time.monotonic()
     notes = Notes(task.module, Path(task.code_kept))
@@ -67,7 +66,7 @@ def run(task: Task, report: Any) -> Result:
     speaker = _speaker(task)
     _collect_seldom()
 
-    def draw_part(part: Task, share: split.Share) -> None:
+    def draw_part(part: Task, share: Share) -> None:
         video = Path(part.folder) / "part.mp4"
         encoder = FrameEncoder(video, part.quality, helper, share)
         draw(part, renderer, encoder, _tell_nobody, speaker)
@@ -85,19 +84,10 @@ def run(task: Task, report: Any) -> Result:
     silent, burned = _burned(task, scene, silent, encoder.frames)
     origin = task.origin(_write_made(task, notes, scene, speaker, burned))
     sound = speaker.track(task, scene.timeline, encoder.frames) if speaker else None
-    assemble(
-        task.ffmpeg,
-        [Part(silent, encoder.frames, task.title)],
-        task.video,
-        title=task.title,
-        origin=origin,
-        quality=task.quality,
-        with_chapters=False,
-        sound=sound,
-    )
     pictures = None if burned else encoder.digest  # burned ones have been encoded again
-    expected = Expected(task.quality, encoder.frames, task.title, origin, pictures=pictures)
-    check_video(task.video, expected, shown_as=task.slug)
+    video = Video(task.quality, encoder.frames, task.title, origin, pictures=pictures)
+    mux(task.ffmpeg, video, [Part(silent, encoder.frames)], task.video, sound)
+    check_video(task.video, video, shown_as=task.slug)
     _check_clock(task, scene, encoder.frames)
     _write_numbers(task, scene)
     memory = _peak_memory() + helpers.memory
@@ -118,12 +108,14 @@ def _burned(task: Task, scene: Any, pictures: Path, frames: int) -> tuple[Path, 
     """The pictures with the captions that are wanted in them, and what to note of these."""
     if not task.burn:
         return pictures, {}
-    from render.media.captions import burning
+    from render.build.incremental.surroundings import font_file
+    from render.media.burn import burn
+    from render.media.captions.write import track_of
 
-    track = burning.track_of(task.slug, _beats(scene), task.burn, task.quality.fps)
+    track = track_of(task.slug, _beats(scene), task.burn, task.quality.fps)
     target = pictures.with_name("burned.mp4")
     of_video = pictures, target, task.quality, task.threads
-    burning.burn(task.ffmpeg, *of_video, track, frames)
+    burn(task.ffmpeg, *of_video, track, frames, font_file())
     return target, {"language": task.burn, "digest": track.digest}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from av.video.codeccontext import VideoCodecContext
 from av.video.frame import PictureType
 
-from render.media import nal
+from render.media import mp4
 from render.media.quality import Quality
 from render.media.stills import Stills, Unexpected, in_stream, nal_units
 
@@ -113,7 +113,7 @@ class PictureFile:
         packet.time_base = Fraction(1, self._quality.fps)
         packet.duration = 1
         packet.is_keyframe = self._written % self._quality.keyframe_interval == 0
-        self._digest.update(nal.picture(nal_units(data)))
+        self._digest.update(mp4.picture(nal_units(data)))
         self._written += 1
         self._container.mux(packet)
 
@@ -130,7 +130,7 @@ class PictureFile:
         with av.open(str(part)) as container:
             for packet in container.demux(video=0):
                 if packet.size:
-                    self._write(in_stream(nal.units(bytes(packet))))
+                    self._write(in_stream(mp4.units(bytes(packet))))
 
     def abort(self) -> None:
         """Close; what is on disk is worthless."""

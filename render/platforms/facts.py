@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.media import boxes
+from render.media import mp4
 
 #: Every fact that a rule can be about, and the unit of its value.
 WHAT = {
@@ -80,12 +80,12 @@ def of_video(path: Path, name: str) -> list[Fact]:
     try:
         with av.open(str(path.absolute())) as container:
             found = dict(_of_container(container))
-        names = boxes.top_level(path)
+        names = mp4.top_level(path)
     except (av.FFmpegError, OSError, LookupError) as error:
         raise LectureError(where=path, expected="a video", found=str(error)) from error
     if "moov" in names and "mdat" in names:
         found["index in front"] = names.index("moov") < names.index("mdat")
-        found["edit lists"] = boxes.edit_lists(path)
+        found["edit lists"] = mp4.edit_lists(path)
     found["video size"] = path.stat().st_size
     found["bit rate"] = found["video size"] * 8 / 1e6 / max(0.001, found["video length"])
     found["video file name"] = name
@@ -137,9 +137,12 @@ def _shape(width: int, height: int) -> str:
 def of_captions(path: Path, name: str, language: str) -> list[Fact]:
     """``name`` is what the file will be called. Raises LectureError for captions that cannot be
     read or are empty."""
-    from render.media.captions.published import cues
+    from render.media import timedtext
 
-    end = max(cue.end for cue in cues(path))
+    cues = timedtext.read(path)
+    if not cues:
+        raise LectureError(where=path, expected="captions", found="none")
+    end = max(cue.end for cue in cues) / timedtext.READ_FPS
     facts = {
         "caption format": name.rpartition(".")[2],
         "caption size": path.stat().st_size,

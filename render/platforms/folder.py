@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.errors import LectureError
 from render.base.files import bring, put_folder, sha256, staging_folder
-from render.media.captions import published as captions
+from render.media import timedtext
 from render.platforms import checks
 from render.platforms.checklist import checklist
 from render.platforms.pieces import Piece, facts_of
@@ -70,7 +70,8 @@ class Publication:
                 source = piece.captions_source(language, form)
                 target = folder / piece.captions_name(language, form)
                 if form == "bcc":
-                    captions.write_bcc(source, target)
+                    document = timedtext.bcc(timedtext.read(source), timedtext.READ_FPS)
+                    target.write_text(document, encoding="utf-8")
                 else:
                     copyfile(source, target)
         if "file" in self.platform.chapters:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.errors import LectureError
 from render.build.order import Order
-from render.media.sidefiles import LANGUAGES, Description, SideFiles
+from render.media.sidecars import LANGUAGES, Description, SideFiles
 from render.platforms import facts
 from render.platforms.facts import Fact
 from render.platforms.rules import Platform

@@ -15,8 +15,8 @@ from scenes import texts
 if TYPE_CHECKING:
     from render.build.incremental import state
     from render.build.order import Order
-    from render.media.finish import Part
-    from render.voice.track import Sound
+    from render.media.mux import Part
+    from render.media.sound import Sound
     from scenes.registry import SceneInfo
 
 

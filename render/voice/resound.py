@@ -13,13 +13,11 @@ from render.base.files import holds
 from render.base.reader import read_state
 from render.build.incremental.made import key_of
 from render.build.task import Result, Task
-from render.media.check import check_video
-from render.media.content import pictures_of
-from render.media.expected import Expected
-from render.media.finish import Part, assemble
+from render.media.check import check_video, pictures_of
+from render.media.mux import Part, Video, mux
+from render.media.sound import write_track
 from render.voice.store import Store
 from render.voice.timing import pause, placed, sounds_of
-from render.voice.track import write_track
 
 
 def resound(task: Task) -> Result:
@@ -46,17 +44,8 @@ def resound(task: Task) -> Result:
         frames,
         task.quality.samples_per_frame,
     )
-    assemble(
-        task.ffmpeg,
-        [Part(old, frames, task.title)],
-        task.video,
-        title=task.title,
-        origin=origin,
-        quality=task.quality,
-        with_chapters=False,
-        sound=track,
-    )
-    wanted = Expected(task.quality, frames, task.title, origin, pictures=pictures_of([old]))
+    wanted = Video(task.quality, frames, task.title, origin, pictures=pictures_of([old]))
+    mux(task.ffmpeg, wanted, [Part(old, frames)], task.video, track)
     check_video(task.video, wanted, shown_as=task.slug)
     return Result(frames, time.monotonic() - began, 0, record["beats"])
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from render.build.task import Task
+from render.media.sound import Sound, write_track
 from render.voice import provider, spoken
 from render.voice.files import prepare
 from render.voice.store import Store, digest_of
 from render.voice.timing import noted
-from render.voice.track import Sound, write_track
 
 
 class Speaker:

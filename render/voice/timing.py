@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from render.media.sound import Sound
 from render.voice.store import Store
-from render.voice.track import Sound
 
 Placed = tuple[tuple[int, str], ...]  # first frame and digest of each sound of a scene
 

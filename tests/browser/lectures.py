@@ -11,7 +11,7 @@ from render.documents.handout.write import SCENES, handout, made_from
 from render.documents.page.build import Page
 from render.documents.page.lecture import Source
 from render.media import ffmpeg
-from render.media.sidefiles import SideFiles
+from render.media.sidecars import SideFiles
 from scenes import lessons, registry, texts
 
 SECONDS, FPS = 6, 10

@@ -20,7 +20,7 @@ from render.build.combinations import Wish, orders
 from render.build.wanted import Wanted
 from render.documents.scorm import package
 from render.documents.scorm.make import make
-from render.media.sidefiles import SideFiles
+from render.media.sidecars import SideFiles
 
 from . import lectures
 from .conftest import HERE, node_module

@@ -16,8 +16,8 @@ import pytest
 import engine
 from render.media import ffmpeg
 from render.media.encoding import FrameEncoder
-from render.media.finish import Part, assemble
-from render.media.metadata import Origin
+from render.media.mp4 import Origin
+from render.media.mux import Part, Video, mux
 from render.media.quality import QUALITIES
 
 from .rendered import TEXTS, Rendered
@@ -86,6 +86,15 @@ def binary() -> str:
     return ffmpeg.find()
 
 
+@pytest.fixture(scope="session", params=["found", "carried"])
+def each_binary(request: pytest.FixtureRequest) -> str:
+    """The ffmpeg that would be used, then the one that imageio-ffmpeg carries."""
+    binary = ffmpeg.find() if request.param == "found" else ffmpeg.carried()
+    if binary is None:
+        pytest.skip("imageio-ffmpeg carries no binary for this platform")
+    return binary
+
+
 def draw(index: int) -> np.ndarray:
     """A frame in draft size: a bar on a colour ramp, both moving."""
     frame = np.full((DRAFT.height, DRAFT.width, 4), 255, np.uint8)
@@ -95,10 +104,10 @@ def draw(index: int) -> np.ndarray:
     return frame
 
 
-def encode(binary: str, target: Path, frames: int) -> Path:
+def encode(binary: str, target: Path, frames: int, first: int = 0) -> Path:
     """A silent video of ``frames`` drawn frames."""
     encoder = FrameEncoder(target, DRAFT)
-    for index in range(frames):
+    for index in range(first, first + frames):
         encoder.write(draw(index))
     encoder.finish()
     return target
@@ -107,10 +116,8 @@ def encode(binary: str, target: Path, frames: int) -> Path:
 def finished(binary: str, folder: Path, frames: int, title: str = TITLE) -> Path:
     """A complete video, as the workers leave it."""
     folder.mkdir(parents=True, exist_ok=True)
-    part = Part(encode(binary, folder / "pictures.mp4", frames), frames, title)
-    video = folder / "video.mp4"
-    assemble(binary, [part], video, title=title, origin=ORIGIN, quality=DRAFT, with_chapters=False)
-    return video
+    part = Part(encode(binary, folder / "pictures.mp4", frames), frames)
+    return mux(binary, Video(DRAFT, frames, title, ORIGIN), [part], folder / "video.mp4")
 
 
 def one_line(result: subprocess.CompletedProcess[str], code: int = 2) -> str:

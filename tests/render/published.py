@@ -8,8 +8,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from render.media.finish import Part, assemble
-from render.media.sidefiles import SideFiles
+from render.media.mux import Part, Video, chapters_of, mux
+from render.media.sidecars import SideFiles
 from render.platforms.folder import Publication
 from render.platforms.pieces import Piece
 from render.platforms.rules import named
@@ -28,7 +28,7 @@ def film(binary: str, folder: Path, frames: int = 30) -> Path:
     half = frames // 2
     parts = [Part(encode(binary, work / f"{n}.mp4", half), half, f"第 {n} 章") for n in (1, 2)]
     made, video = work / "lecture.mp4", folder / "lecture.mp4"
-    assemble(binary, parts, made, title="讲座", origin=ORIGIN, quality=DRAFT, with_chapters=True)
+    mux(binary, Video(DRAFT, 2 * half, "讲座", ORIGIN, chapters_of(parts)), parts, made)
     made.rename(video)
     shutil.rmtree(work)
     beside(video)

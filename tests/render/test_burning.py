@@ -6,15 +6,12 @@ from pathlib import Path
 
 import av
 import numpy as np
-import pytest
 
-from render.media import ffmpeg
-from render.media.captions.burning import STRIP, burn
-from render.media.captions.cues import Cue
-from render.media.captions.tracks import Track
+from render.build.incremental.surroundings import font_file
+from render.media.burn import STRIP, burn
 from render.media.check import check_video
-from render.media.expected import Expected
-from render.media.finish import Part, assemble
+from render.media.mux import Part, Video, mux
+from render.media.timedtext import Cue, Track
 from scenes import theme
 
 from .conftest import DRAFT, ORIGIN, TITLE, encode
@@ -35,13 +32,10 @@ def grey(path: Path) -> list[np.ndarray]:
         return [frame.to_ndarray(format="gray").astype(int) for frame in container.decode(video=0)]
 
 
-@pytest.mark.parametrize("which", ["found", "carried"])
-def test_captions_are_in_their_frames_and_the_rest_stays(which: str, tmp_path: Path) -> None:
-    binary = ffmpeg.find() if which == "found" else ffmpeg._carried()
-    if binary is None:
-        pytest.skip("imageio-ffmpeg carries no binary for this platform")
-    plain = encode(binary, tmp_path / "plain.mp4", FRAMES)
-    made = burn(binary, plain, tmp_path / "burned.mp4", DRAFT, 1, TRACK, FRAMES)
+def test_captions_are_in_their_frames_and_the_rest_stays(each_binary: str, tmp_path: Path) -> None:
+    plain = encode(each_binary, tmp_path / "plain.mp4", FRAMES)
+    target = tmp_path / "burned.mp4"
+    made = burn(each_binary, plain, target, DRAFT, 1, TRACK, FRAMES, font_file())
     before, after = grey(plain), grey(made)
     assert len(after) == FRAMES
     shown = []
@@ -49,8 +43,5 @@ def test_captions_are_in_their_frames_and_the_rest_stays(which: str, tmp_path: P
         assert np.abs(old[:ABOVE] - new[:ABOVE]).mean() < 2
         shown.append(bool(np.abs(old[ABOVE:] - new[ABOVE:]).mean() > 4))
     assert shown == [5 <= i < 15 or i >= 17 for i in range(FRAMES)]
-    video = tmp_path / "video.mp4"
-    parts = [Part(made, FRAMES, TITLE)]
-    kinds = {"title": TITLE, "origin": ORIGIN, "quality": DRAFT}
-    assemble(binary, parts, video, with_chapters=False, **kinds)
-    check_video(video, Expected(DRAFT, FRAMES, TITLE, ORIGIN))
+    wanted = Video(DRAFT, FRAMES, TITLE, ORIGIN)
+    check_video(mux(each_binary, wanted, [Part(made, FRAMES)], tmp_path / "video.mp4"), wanted)

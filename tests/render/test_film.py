@@ -14,14 +14,13 @@ import pytest
 
 from engine.errors import LectureError
 from render.base.files import Workspace
-from render.media import ffmpeg, film
-from render.media.captions.cues import Cue
-from render.media.captions.tracks import Track
+from render.build import film
+from render.media import ffmpeg
 from render.media.check import check_video
 from render.media.encoding import FrameEncoder
-from render.media.expected import Expected
-from render.media.finish import Part, assemble
-from render.media.metadata import LECTURE_TITLES, Chapter, Origin, escape, write_metadata
+from render.media.mp4 import LECTURE_TITLES, Chapter, Origin
+from render.media.mux import Part, Video, chapters_of, escape, metadata_of, mux
+from render.media.timedtext import Cue, Track
 
 from .conftest import DRAFT, ORIGIN, draw, encode, finished
 
@@ -42,34 +41,29 @@ def test_escaping_covers_what_the_format_reserves() -> None:
     assert escape("\\") == "\\\\ "
 
 
-def test_the_metadata_file_has_a_time_base_per_chapter(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    write_metadata(path, title="T", comment="c", fps=30, chapters=[Chapter("x=y", 5, 9)])
-    assert path.read_text().splitlines()[3:] == [
+def test_the_metadata_has_a_time_base_per_chapter() -> None:
+    video = Video(DRAFT, 9, "T", ORIGIN, (Chapter("x=y", 5, 9),))
+    assert metadata_of(video).splitlines()[3:] == [
         "[CHAPTER]",
-        "TIMEBASE=1/30",
+        "TIMEBASE=1/15",
         "START=5",
         "END=9",
         "title=x\\=y",
     ]
 
 
-@pytest.mark.parametrize("which", ["found", "carried"])
-def test_a_film_of_many_keeps_every_frame_and_title(which: str, tmp_path: Path) -> None:
-    binary = ffmpeg.find() if which == "found" else ffmpeg._carried()
-    if binary is None:
-        pytest.skip("imageio-ffmpeg carries no binary for this platform")
+def test_a_film_of_many_keeps_every_frame_and_title(each_binary: str, tmp_path: Path) -> None:
     lengths = [17, 1, 40, 2, 33, 16]
     scenes = []
     with Workspace(tmp_path / "out") as space:
         for index, (frames, title) in enumerate(zip(lengths, ODD_TITLES, strict=True)):
-            video = finished(binary, tmp_path / str(index), frames, title)
-            check_video(video, Expected(DRAFT, frames, title, ORIGIN))
+            video = finished(each_binary, tmp_path / str(index), frames, title)
+            check_video(video, Video(DRAFT, frames, title, ORIGIN))
             space.publish(video, f"{index}.mp4")
             scenes.append(film.SceneVideo(f"{index}.mp4", title, ORIGIN))
         parts = film.snapshot(space, scenes)
         assert not isinstance(parts, str)
-        made = film.join("lecture.mp4", parts, ORIGIN, DRAFT, binary)
+        made = film.join("lecture.mp4", parts, ORIGIN, DRAFT, each_binary)
         path = space.publish(made, "lecture.mp4")
     with av.open(str(path)) as container:
         found = container.chapters()
@@ -82,13 +76,11 @@ def test_a_film_of_many_keeps_every_frame_and_title(which: str, tmp_path: Path) 
     assert {round((b - a) * 15, 6) for a, b in pairwise(times)} == {1}
 
 
-@pytest.mark.parametrize("which", ["found", "carried"])
-def test_chapters_longer_than_45_seconds_stay_with_captions(which: str, tmp_path: Path) -> None:
+def test_chapters_longer_than_45_seconds_stay_with_captions(
+    each_binary: str, tmp_path: Path
+) -> None:
     """ffmpeg 9 chose a clock for the film, where it has captions, in which such a chapter is lost:
     one warning, exit code 0."""
-    binary = ffmpeg.find() if which == "found" else ffmpeg._carried()
-    if binary is None:
-        pytest.skip("imageio-ffmpeg carries no binary for this platform")
     frames, short = 60 * DRAFT.fps, 10
     encoder = FrameEncoder(tmp_path / "still.mp4", DRAFT)
     for _ in range(frames):
@@ -96,10 +88,10 @@ def test_chapters_longer_than_45_seconds_stay_with_captions(which: str, tmp_path
     encoder.finish()
     parts = [
         Part(tmp_path / "still.mp4", frames, "long"),
-        Part(encode(binary, tmp_path / "short.mp4", short), short, "short"),
+        Part(encode(each_binary, tmp_path / "short.mp4", short), short, "short"),
     ]
     captions = (Track("zh", (Cue(0, 28, ("一行。",)),), DRAFT.fps),)
-    made = film.join("lecture.mp4", parts, ORIGIN, DRAFT, binary, captions)
+    made = film.join("lecture.mp4", parts, ORIGIN, DRAFT, each_binary, captions)
     with av.open(str(made)) as container:
         ends = [float(each["end"] * each["time_base"]) for each in container.chapters()]
     assert ends == pytest.approx([60, 60 + short / DRAFT.fps], abs=0.001)
@@ -109,13 +101,13 @@ def test_a_warning_of_the_muxer_is_a_failure(tmp_path: Path) -> None:
     line = "[mp4 @ 0x5f] [warning] track 2 is invalid"
     talker = [sys.executable, "-c", f"import sys; print({line!r}, file=sys.stderr)"]
     with pytest.raises(LectureError, match=r"film\.mp4: ffmpeg: .*found track 2 is invalid"):
-        ffmpeg.Process(talker, tmp_path).finish("film.mp4")
+        ffmpeg.run(talker, tmp_path, "film.mp4")
 
 
 def test_names_that_ffmpeg_could_misread(binary: str, tmp_path: Path) -> None:
     folder = tmp_path / "-i 'a' \"b\"\nc #1? 中 %d [x];=\\"
     video = finished(binary, folder, 20)
-    check_video(video, Expected(DRAFT, 20, "标题 = title; #1", ORIGIN))
+    check_video(video, Video(DRAFT, 20, "标题 = title; #1", ORIGIN))
 
 
 def test_sound_is_as_long_as_the_pictures_to_the_sample(binary: str, tmp_path: Path) -> None:
@@ -164,7 +156,7 @@ def test_parts_are_never_encoded_again(binary: str, tmp_path: Path) -> None:
     one, two = (finished(binary, tmp_path / name, 20) for name in ("a", "b"))
     film_path = tmp_path / "lecture.mp4"
     parts = [Part(one, 20, "1"), Part(two, 20, "2")]
-    assemble(binary, parts, film_path, title="t", origin=ORIGIN, quality=DRAFT, with_chapters=True)
+    mux(binary, Video(DRAFT, 40, "t", ORIGIN, chapters_of(parts)), parts, film_path)
 
     def pictures(path: Path) -> list[bytes]:
         with av.open(str(path)) as container:
@@ -182,11 +174,10 @@ def test_sound_of_a_file_stands_where_it_should(binary: str, tmp_path: Path) -> 
     with wave.open(str(tmp_path / "sound.wav"), "wb") as file:
         file.setparams((1, 2, 48000, 0, "NONE", ""))
         file.writeframes((track * 32767).astype("<i2").tobytes())
-    part = Part(encode(binary, tmp_path / "pictures.mp4", frames), frames, "t")
-    video, sound = tmp_path / "video.mp4", tmp_path / "sound.wav"
-    options = {"title": "t", "origin": ORIGIN, "quality": DRAFT, "with_chapters": False}
-    assemble(binary, [part], video, sound=sound, **options)
-    check_video(video, Expected(DRAFT, frames, "t", ORIGIN))
+    part = Part(encode(binary, tmp_path / "pictures.mp4", frames), frames)
+    wanted = Video(DRAFT, frames, "t", ORIGIN)
+    video = mux(binary, wanted, [part], tmp_path / "video.mp4", tmp_path / "sound.wav")
+    check_video(video, wanted)
     with av.open(str(video)) as container:
         heard = np.concatenate([f.to_ndarray() for f in container.decode(audio=0)], axis=1)
         assert container.streams.audio[0].duration == frames * 3200

@@ -16,8 +16,8 @@ import pytest
 from engine.errors import LectureError
 from render.base.files import staging_folder
 from render.cli.publish import _publish
-from render.media.captions import published as captions
-from render.media.sidefiles import SideFiles
+from render.media import timedtext
+from render.media.sidecars import SideFiles
 from render.platforms import checklist, checks, document, facts, folder, rules
 from render.platforms.pieces import fitted
 from render.platforms.wording import Wording
@@ -205,9 +205,11 @@ class TestFacts:
 
     def test_bcc_says_what_srt_says(self, film: Path, tmp_path: Path) -> None:
         source, target = SideFiles(film).captions("zh", "srt"), tmp_path / "x.bcc"
-        captions.write_bcc(source, target)
-        assert captions.cues(target) == captions.cues(source)
-        assert captions.cues(SideFiles(film).captions("zh", "vtt")) == captions.cues(source)
+        target.write_text(timedtext.bcc(timedtext.read(source), timedtext.READ_FPS))
+        assert len(timedtext.read(source)) == 2
+        assert timedtext.read(target) == timedtext.read(source)
+        vtt = SideFiles(film).captions("zh", "vtt")
+        assert timedtext.read(vtt) == timedtext.read(source)
 
 
 class TestFolder:

@@ -16,10 +16,10 @@ from render.build.order import Order
 from render.build.sides.keeper import Keeper, digest_of, key_of
 from render.documents import about
 from render.documents.story import Story, Told
-from render.media.captions import chapters
-from render.media.metadata import Chapter
+from render.media.mp4 import Chapter
 from render.media.quality import QUALITIES
-from render.media.sidefiles import SideFiles
+from render.media.sidecars import SideFiles
+from render.media.timedtext import chapter_lines, chapters_vtt, clock
 from scenes import registry
 from scenes.settings import Settings
 
@@ -58,18 +58,18 @@ class TestChapters:
     LIST = (Chapter("card", 0, 80), Chapter("one", 80, 900), Chapter("two\n2", 900, 1000))
 
     def test_short_ones_join_the_next_the_last_the_one_before(self) -> None:
-        assert chapters.lines(self.LIST, 15) == ["0:00 one"]
+        assert chapter_lines(self.LIST, 15) == ["0:00 one"]
         more = (*self.LIST[:2], Chapter("three", 900, 1200), Chapter("end", 1200, 1205))
-        assert chapters.lines(more, 15) == ["0:00 one", "1:00 three"]
-        assert chapters.lines((), 15) == []
+        assert chapter_lines(more, 15) == ["0:00 one", "1:00 three"]
+        assert chapter_lines((), 15) == []
 
     def test_ten_seconds_hold_between_the_times_as_written(self) -> None:
         # 9.9 s from 4.2 to 14.1 would read 0:04 and 0:14
         cut = (Chapter("a", 0, 252), Chapter("b", 252, 846), Chapter("c", 846, 2000))
-        assert chapters.lines(cut, 60) == ["0:00 b", "0:14 c"]
+        assert chapter_lines(cut, 60) == ["0:00 b", "0:14 c"]
 
     def test_clock(self) -> None:
-        assert [chapters.clock(s) for s in (0, 65, 3599, 3605)] == [
+        assert [clock(s) for s in (0, 65, 3599, 3605)] == [
             "0:00",
             "1:05",
             "59:59",
@@ -77,7 +77,7 @@ class TestChapters:
         ]
 
     def test_webvtt_has_them_all_in_one_line_each(self) -> None:
-        found = webvtt.from_buffer(StringIO(chapters.webvtt(self.LIST, 15)))
+        found = webvtt.from_buffer(StringIO(chapters_vtt(self.LIST, 15)))
         assert [(c.start, c.text) for c in found][2] == ("00:01:00.000", "two 2")
         assert len(found) == 3
 
@@ -85,7 +85,7 @@ class TestChapters:
     def test_of_every_film_the_first_is_at_zero_and_none_is_short(self, track: str) -> None:
         story = film(track)
         for language in ("zh", "en"):
-            lines = chapters.lines(story.chapters(language), 30)
+            lines = chapter_lines(story.chapters(language), 30)
             assert lines[0].startswith("0:00 ")
             assert len(lines) == len(story.told) - 1  # the title card is no chapter of its own
             times = [

@@ -12,7 +12,7 @@ from render.build import records
 from render.build.estimate import Estimate
 from render.build.progress import duration
 from render.build.task import Result, Task
-from render.media import boxes, nal
+from render.media import mp4
 from render.media.quality import QUALITIES
 
 
@@ -106,28 +106,28 @@ class TestBoxes:
         track = box(b"trak", box(b"tkhd", b"elst") + box(b"edts", box(b"elst", b"1234")))
         path = tmp_path / "f.mp4"
         path.write_bytes(box(b"ftyp", b"x") + box(b"moov", track + track) + box(b"mdat", b"elst"))
-        assert boxes.top_level(path) == ["ftyp", "moov", "mdat"]
-        assert boxes.edit_lists(path) == 2
+        assert mp4.top_level(path) == ["ftyp", "moov", "mdat"]
+        assert mp4.edit_lists(path) == 2
 
     def test_sizes_of_64_bits_and_up_to_the_end(self, tmp_path: Path) -> None:
         path = tmp_path / "f.mp4"
         long = struct.pack(">I4sQ", 1, b"free", 20) + b"abcd"
         path.write_bytes(long + struct.pack(">I4s", 0, b"mdat") + b"rest")
-        assert boxes.top_level(path) == ["free", "mdat"]
+        assert mp4.top_level(path) == ["free", "mdat"]
 
     @pytest.mark.parametrize("data", [b"", b"abc", b"\0\0\0\x03moov", b"\0\0\0\x01moov"])
     def test_nonsense_ends_it(self, data: bytes, tmp_path: Path) -> None:
         path = tmp_path / "f.mp4"
         path.write_bytes(data)
-        assert boxes.top_level(path) == []
+        assert mp4.top_level(path) == []
 
 
 def test_units_of_a_packet() -> None:
     units = [b"\x06sei", b"\x65idr", b"\x41p"]
     packet = b"".join(len(unit).to_bytes(4, "big") + unit for unit in units)
-    assert nal.unit_types(packet) == [6, 5, 1]
-    assert nal.is_idr(packet)
-    assert not nal.is_idr(packet[:8])
+    assert list(mp4.units(packet)) == units
+    assert mp4.is_idr(packet)
+    assert not mp4.is_idr(packet[:8])
 
 
 @pytest.mark.parametrize(

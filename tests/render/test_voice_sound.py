@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from engine.errors import LectureError
+from render.media.sound import Sound, write_track
 from render.voice import files, loudness
-from render.voice.track import Sound, write_track
 
 from .speech import RATE, lag, measure, read, speech, write
 

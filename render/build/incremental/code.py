@@ -26,13 +26,7 @@ PACKAGES = ("scenes", "render")
 WORKER = "render.draw.worker"
 #: modules of the worker that only look, carry messages, or whose figures are compared one by one
 _NO_PICTURE = (
-    *(
-        "render.media.check",
-        "render.media.content",
-        "render.media.boxes",
-        "render.media.nal",
-        "render.media.expected",
-    ),
+    *("render.media.check", "render.media.timedtext", "render.media.burn"),
     *("render.build.task", "render.base.process", "render.base.files", "render.base.reader"),
     *("render.base.failure", "render.media.quality", "render.build.incremental"),
     *("render.media.captions", "render.voice", "scenes.cover"),

@@ -14,10 +14,8 @@ from render.base.files import STATE, holds, write_state
 from render.build.incremental.changes import UNREADABLE, Now, changes
 from render.build.order import Order
 from render.build.records import path_of, read_record
-from render.media.captions.sentences import sentences
-from render.media.captions.timing import cues
-from render.media.captions.tracks import Track
-from render.media.metadata import LECTURE_TITLES, Origin
+from render.media.captions.write import track_of
+from render.media.mp4 import LECTURE_TITLES, Origin
 from render.voice.timing import digests, sounds_of
 from render.voice.voice import Voice, changes_of_voice
 from scenes.registry import SceneInfo
@@ -104,8 +102,7 @@ class State:
             return [f"captions in the picture: {there or 'none'}, now {wanted or 'none'}"]
         if not wanted:
             return []
-        said_there = sentences(scene.slug, record["beats"], wanted)
-        track = Track(wanted, tuple(cues(said_there, wanted, record["fps"])), record["fps"])
+        track = track_of(scene.slug, record["beats"], wanted, record["fps"])
         return [] if track.digest == said["digest"] else ["captions in the picture"]
 
     def only_sound(self, scene: SceneInfo) -> bool:

@@ -15,8 +15,8 @@ from render.build.order import Order
 from render.build.sides.covers import Covers, design
 from render.build.sides.keeper import Keeper, digest_of
 from render.build.store.finished import Finished
-from render.media.captions.tracks import Track
-from render.media.metadata import Origin
+from render.media.mp4 import Origin
+from render.media.timedtext import Track
 from scenes.registry import SceneInfo
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from render.base.process import share_out
 from render.base.reader import read_state
 from render.build.order import Order
 from render.build.records import read_record
-from render.media.sidefiles import SideFiles
+from render.media.sidecars import SideFiles
 from scenes.registry import SceneInfo
 
 

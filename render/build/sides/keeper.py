@@ -19,16 +19,22 @@ from render.build.order import Order
 from render.build.records import path_of, read_record
 from render.documents import about
 from render.documents.story import Story, Told
-from render.media.captions import chapters, files, terms
-from render.media.captions.tracks import Track
-from render.media.metadata import LECTURE_TITLES
-from render.media.sidefiles import LANGUAGES, SideFiles
+from render.media.captions.breaking import terms_file
+from render.media.mp4 import LECTURE_TITLES
+from render.media.sidecars import LANGUAGES, SideFiles
+from render.media.timedtext import Track, chapters_vtt, srt, vtt
 from scenes import texts
 from scenes.registry import SceneInfo
 
 _RENDER = ROOT / "render"
 _CODE = (
-    *("media/captions/*.py", "media/metadata.py", "media/sidefiles.py", "build/sides/*.py"),
+    *(
+        "media/captions/*.py",
+        "media/timedtext.py",
+        "media/mp4.py",
+        "media/sidecars.py",
+        "build/sides/*.py",
+    ),
     *("documents/about.py", "documents/story.py"),
 )
 
@@ -143,8 +149,8 @@ def key_of(story: Story) -> str:
 @cache
 def _assets_and_code() -> list[str]:
     paths = [path for pattern in _CODE for path in sorted(_RENDER.glob(pattern))]
-    for folder in (about.FOLDER, terms.FOLDER):
-        paths += [folder / f"{language}.toml" for language in LANGUAGES]
+    paths += [about.FOLDER / f"{language}.toml" for language in LANGUAGES]
+    paths += [terms_file(language) for language in LANGUAGES]
     return [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()]
 
 
@@ -160,11 +166,11 @@ def _contents(side: SideFiles, story: Story, tracks: Sequence[Track]) -> dict[Pa
     found, described = {}, {}
     for track in tracks:
         language = track.language
-        found[side.captions(language, "vtt")] = files.vtt(track.cues, track.fps)
-        found[side.captions(language, "srt")] = files.srt(track.cues, track.fps)
+        found[side.captions(language, "vtt")] = vtt(track.cues, track.fps)
+        found[side.captions(language, "srt")] = srt(track.cues, track.fps)
         if story.film:
             listed = story.chapters(language)
-            found[side.chapters(language)] = chapters.webvtt(listed, story.fps)
+            found[side.chapters(language)] = chapters_vtt(listed, story.fps)
         described[language] = about.description(story, language)
         found[side.description(language)] = about.as_text(described[language], language)
     found[side.about] = json.dumps(described, ensure_ascii=False, indent=1) + "\n"

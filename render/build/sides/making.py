@@ -12,9 +12,8 @@ from render.build.records import path_of, read_record
 from render.build.sides.keeper import Keeper, digest_of
 from render.documents.story import Story
 from render.media import check
-from render.media.captions.tracks import embed
-from render.media.expected import Expected
-from render.media.metadata import LECTURE_TITLES, Origin
+from render.media.mp4 import LECTURE_TITLES, Origin
+from render.media.mux import Part, Video, mux
 from scenes.registry import SceneInfo
 
 
@@ -33,16 +32,18 @@ class Making:
         before = sha256(video)
         captions = story.captions()
         target = video.with_name(f"captioned_{video.name}")
-        embed(self._binary, video, target, captions)
-        expected = Expected(
+        frames = sum(part.frames for part in story.told)
+        expected = Video(
             self._order.quality,
-            sum(part.frames for part in story.told),
+            frames,
             title,
             origin,
             story.chapters(story.language),
             captions,
+            check.pictures_of([video]),
         )
-        check.check_captioned(target, video, expected, shown_as=video.name)
+        mux(self._binary, expected, [Part(video, frames)], target, sound=video)
+        check.check_video(target, expected, shown_as=video.name)
         put_file(target, video)
         return {"captions": digest_of(captions), "pictures": before}
 

@@ -15,7 +15,7 @@ from render.documents.handout import pdf
 from render.documents.handout.content import Handout
 from render.documents.page import markup
 from render.documents.page.lecture import Scene, Source, scene
-from render.media.sidefiles import SideFiles
+from render.media.sidecars import SideFiles
 
 FILES = ASSETS / "web" / "page"
 #: How a folder is known to be a course page, and so may be replaced by a newer one.

@@ -10,11 +10,9 @@ from typing import Any
 
 from engine.errors import LectureError
 from render.build.records import path_of, read_record
-from render.media.captions.sentences import sentences
-from render.media.sidefiles import LANGUAGES, SideFiles
-
-_CUE = re.compile(r"(?:(\d+):)?(\d\d):(\d\d\.\d{3}) --> (?:(\d+):)?(\d\d):(\d\d\.\d{3})")
-_ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
+from render.media.captions.write import sentences
+from render.media.sidecars import LANGUAGES, SideFiles
+from render.media.timedtext import READ_FPS, read
 
 
 @dataclass(frozen=True)
@@ -122,32 +120,10 @@ def _captions(sides: SideFiles, language: str, beats: Sequence[Beat]) -> tuple[C
     """The cues beside the video; without that file, a cue for each sentence."""
     file = sides.captions(language)
     if file.is_file():
-        return tuple(read_vtt(file))
+        return tuple(
+            Cue(cue.start / READ_FPS, cue.end / READ_FPS, "\n".join(cue.lines))
+            for cue in read(file)
+        )
     return tuple(
         Cue(beat.start, beat.end, beat.text[language]) for beat in beats if language in beat.text
     )
-
-
-def read_vtt(file: Path) -> list[Cue]:
-    """The cues of a WebVTT file as this project writes them. Raises LectureError."""
-    try:
-        blocks = re.split(r"\n{2,}", file.read_text(encoding="utf-8").replace("\r\n", "\n"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise LectureError(where=file, expected="captions", found=str(error)) from error
-    cues = []
-    for block in blocks:
-        lines = block.strip().split("\n")
-        for n, line in enumerate(lines):
-            match = _CUE.match(line)
-            if match:
-                hours, minutes, seconds, *end = match.groups()
-                text = "\n".join(lines[n + 1 :])
-                for entity, char in _ENTITIES.items():
-                    text = text.replace(entity, char)
-                cues.append(Cue(_time(hours, minutes, seconds), _time(*end), text))
-                break
-    return cues
-
-
-def _time(hours: str | None, minutes: str, seconds: str) -> float:
-    return round(int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds), 3)

@@ -8,7 +8,7 @@ from render.base.files import staging_folder
 from render.build.order import Order
 from render.build.wanted import Wanted
 from render.documents.scorm import package
-from render.media.sidefiles import SideFiles
+from render.media.sidecars import SideFiles
 from render.platforms.pieces import item
 
 

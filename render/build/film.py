@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import LectureError
-from render.media import check
-from render.media.captions.tracks import Track, embed
-from render.media.content import pictures_of
-from render.media.expected import Expected
-from render.media.finish import Part, assemble
-from render.media.metadata import LECTURE_TITLES, Origin
-from render.media.quality import Quality
-from render.voice.track import Sound, write_track
 from render.base.files import Workspace
+from render.media import check
+from render.media.mp4 import LECTURE_TITLES, Origin
+from render.media.mux import Part, Video, chapters_of, mux
+from render.media.quality import Quality
+from render.media.sound import Sound, write_track
+from render.media.timedtext import Track
 
 
 @dataclass(frozen=True)
@@ -69,23 +67,17 @@ def join(
     track = None
     if sounds is not None:
         track = write_track(target.with_suffix(".wav"), sounds, frames, quality.samples_per_frame)
-    title = LECTURE_TITLES[origin.language]
-    chapters = assemble(
-        binary,
-        parts,
-        target,
-        title=title,
-        origin=origin,
-        quality=quality,
-        with_chapters=True,
-        sound=track,
+    film = Video(
+        quality,
+        frames,
+        LECTURE_TITLES[origin.language],
+        origin,
+        chapters_of(parts),
+        tuple(captions),
+        check.pictures_of(part.video for part in parts),
     )
-    if captions:
-        bare = target.replace(target.with_name(f"bare_{name}"))
-        embed(binary, bare, target, captions)
-    pictures = pictures_of(part.video for part in parts)
-    expected = Expected(quality, frames, title, origin, chapters, tuple(captions), pictures)
-    check.check_video(target, expected, shown_as=name)
+    mux(binary, film, parts, target, track)
+    check.check_video(target, film, shown_as=name)
     return target
 
 

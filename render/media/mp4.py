@@ -1,14 +1,47 @@
-"""A look at the boxes of an MP4 file, for what no decoder reports: their order, edit lists."""
+"""The MP4 format beyond what libraries offer: names in it, its boxes, and its H.264 units."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+LANGUAGE_CODES = {"zh": "zho", "en": "eng"}  # ISO 639-2, as MP4 has them
+LECTURE_TITLES = {
+    "zh": "Transformer：每一个数字都算给你看",
+    "en": "The Transformer, number by number",
+}
 _CONTAINERS = {b"moov", b"trak", b"edts", b"mdia"}
 _ENABLED = 1  # a flag of a track
+_SLICE, _IDR = 1, 5  # types of units: (part of) a picture; one that later ones start afresh from
+_LENGTH_BYTES = 4  # MP4 puts this many bytes of length before each unit
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A named stretch of a film, in frames: ``start`` belongs to it, ``end`` no longer."""
+
+    title: str
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        return f"{self.title!r} in frames {self.start} to {self.end}"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a video was made from; stands in its comment tag and in its record, so that one is
+    known to belong to the other. ``key`` stands for everything that the video depends on."""
+
+    language: str
+    quality: str
+    key: str
+
+    def __str__(self) -> str:
+        return f"transformer-lecture language={self.language} quality={self.quality} key={self.key}"
 
 
 def top_level(path: Path) -> list[str]:
@@ -26,7 +59,7 @@ def edit_lists(path: Path) -> int:
 def hide_subtitles(path: Path) -> None:
     """Mark every subtitle track as not enabled: shown only if the viewer asks for it.
 
-    ffmpeg enables the first track of each kind whatever it is told.
+    ffmpeg enables the first track of each kind whatever its options say.
     """
     with path.open("r+b") as file:
         for _, start, end in _of_name(file, 0, path.stat().st_size, b"moov"):
@@ -37,6 +70,26 @@ def hide_subtitles(path: Path) -> None:
                     flags = file.read(1)[0]
                     file.seek(parts[b"tkhd"] + 3)
                     file.write(bytes([flags & ~_ENABLED]))
+
+
+def units(packet: bytes) -> Iterator[bytes]:
+    """The H.264 units in one MP4 packet."""
+    position = 0
+    while position + _LENGTH_BYTES < len(packet):
+        start = position + _LENGTH_BYTES
+        position = start + int.from_bytes(packet[position:start], "big")
+        yield packet[start:position]
+
+
+def is_idr(packet: bytes) -> bool:
+    """Whether a packet holds an IDR picture, the start of a closed group."""
+    return any(unit[0] & 0x1F == _IDR for unit in units(packet))
+
+
+def picture(found: Iterable[bytes]) -> bytes:
+    """Of the units of a packet those that make the picture, in one piece: parameters, which muxers
+    repeat, and notes do not count."""
+    return b"".join(unit for unit in found if unit and unit[0] & 0x1F in (_SLICE, _IDR))
 
 
 def _handler(file: BinaryIO, start: int, end: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The sound track of a video: each beat's sound from the beat's first frame on, else silence."""
+"""The sound track of a video: each sound from its first frame on, else silence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PIECE = AUDIO_RATE * 10  # samples copied at a time
 
 @dataclass(frozen=True)
 class Sound:
-    """A WAV file that is heard from a frame on."""
+    """A WAV file (48 kHz, one channel, 16 bits) that is heard from a frame on."""
 
     frame: int
     path: Path

@@ -1,0 +1,329 @@
+"""How things stand now: the answers to everything that products depend on, each looked at once."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.errors import LectureError
+from engine.passes import Passes
+from engine.reads import KEPT, NAMES, digest_of, elements_of, look_up, seen_of
+from render.base.files import write_state
+from render.base.project import ROOT
+from render.base.reader import read_state
+from render.base.reads import Input, Json, Made, Reason, Stamp, value_now
+from render.build.code import Code
+from render.build.product import BEFORE, Product, canonical, key_of
+from scenes import texts
+
+NO_RECORD = "there is no record of what it was made from"
+UNREADABLE = "the record of what it was made from cannot be used"
+_MOST = 8  # values and files named; of more only how many
+_FORM = 1  # of the file of digests
+
+
+class Now:
+    """``kept``: a folder of state for what was found out about code, large files and the ffmpeg,
+    so that the next run is quick. ``contents``: of products that are up to date, by id; an empty
+    one is that of a product that could not be made."""
+
+    def __init__(self, kept: Path | None = None) -> None:
+        self.code = Code(kept / "code.json" if kept else None)
+        self.contents: dict[str, str] = {}
+        self._kept = kept / "files.json" if kept else None
+        said = read_state(self._kept) if self._kept else {}
+        self._files: dict[str, Any] = said.get("files", {}) if said.get("form") == _FORM else {}
+        self._ffmpeg: dict[str, Any] = said.get("ffmpeg") or {}
+        self._new = False
+        self._looked: dict[str, str] = {}
+        self._passes: dict[str, Passes] = {}
+        self._values: dict[tuple[str, str], tuple[Any, Input] | None] = {}
+        self._before: dict[str, tuple[Input, ...]] = {}
+        self._version = ""
+
+    def keep(self) -> None:
+        """Leave for the next run what made this one slow."""
+        self.code.keep()
+        if self._kept and self._new:
+            said = {"form": _FORM, "files": self._files, "ffmpeg": self._ffmpeg}
+            write_state(self._kept, said)
+
+    def passes(self, settings: Mapping[str, str]) -> Passes:
+        """The passes that values come from. Raises LectureError for invalid weight files."""
+        key = canonical({name: settings[name] for name in sorted(settings)})
+        if key not in self._passes:
+            own = settings
+            files = Path(own["weights"]), Path(own["inference_weights"])
+            self._passes[key] = Passes(*files, own["source"], own["target"])
+            self._passes[key].check()
+        return self._passes[key]
+
+    def before(self, product: Product) -> tuple[Input, ...] | None:
+        """The inputs known before the maker runs; None where a need is not up to date."""
+        needs = []
+        for role, need in product.needs().items():
+            content = self.contents.get(need.id)
+            if content is None:
+                return None
+            needs.append(Input("need", role, None, content))
+        if product.id not in self._before:
+            self._before[product.id] = tuple(self._known(product))
+        return (*self._before[product.id], *needs)
+
+    def _known(self, product: Product) -> Iterator[Input]:
+        for name, said in product.spec().items():
+            yield Input("spec", name, None, canonical(said))
+        roots = (product.maker.partition(":")[0], *product.modules())
+        for name, digest in self.code.files(roots).items():
+            yield Input("code", name, None, digest)
+        for name, version in self.code.tools(roots).items():
+            yield Input("tool", name, None, version)
+            if name == "ffmpeg-python":
+                yield Input("tool", "ffmpeg", None, self.ffmpeg())
+
+    def asked_again(self, product: Product, made: Made) -> tuple[Input, ...] | None:
+        """What ``made`` found by reading, with the answers of now; None where one is missing."""
+        found = []
+        for one in made.inputs:
+            if one.kind not in BEFORE:
+                answer = self._answer(product, one)
+                if answer is None:
+                    return None
+                found.append(answer)
+        return tuple(found)
+
+    def _answer(self, product: Product, asked: Input) -> Input | None:
+        match asked.kind:
+            case "value":
+                found = self._value(product, asked)
+                return found[1] if found else None
+            case "text":
+                language, path = asked.arg
+                digest = digest_of(look_up(texts.load(language), path))
+                return Input("text", asked.name, asked.arg, digest or "")
+            case "file":
+                return Input("file", asked.name, asked.arg, self._file(asked.name))
+            case "pause":
+                return product.pause(asked)
+        return None
+
+    def _value(self, product: Product, asked: Input) -> tuple[Any, Input] | None:
+        settings = product.settings()
+        key = canonical(dict(settings)), canonical(asked.arg)
+        if key not in self._values:
+            try:
+                self._values[key] = value_now(self.passes(settings), asked.arg)
+            except (LectureError, LookupError, ValueError, AttributeError, TypeError):
+                self._values[key] = None
+        return self._values[key]
+
+    def _file(self, name: str) -> str:
+        """The digest of a file that was read; read again only where its size or time is new."""
+        if name not in self._looked:
+            path, digest = _path_of(name), ""
+            try:
+                status = path.stat()
+                said = self._files.get(name) or {}
+                if (said.get("size"), said.get("mtime_ns")) == (status.st_size, status.st_mtime_ns):
+                    digest = str(said["sha256"])
+                else:
+                    stamp = Stamp.of(path)
+                    digest = stamp.sha256
+                    size, time = stamp.size, stamp.mtime_ns
+                    self._files[name] = {"size": size, "mtime_ns": time, "sha256": digest}
+                    self._new = True
+            except (OSError, KeyError):
+                digest = ""
+            self._looked[name] = digest
+        return self._looked[name]
+
+    def ffmpeg(self) -> str:
+        """The version of the ffmpeg that is used; it is asked only if it is not the file that it
+        was. Raises LectureError where there is none that can be used."""
+        if not self._version:
+            said = self._ffmpeg
+            if said and _is_first_choice(str(said["path"])):
+                status = Path(said["path"]).stat()
+                if (status.st_size, status.st_mtime_ns) == (said["size"], said["mtime_ns"]):
+                    self._version = str(said["version"])
+        if not self._version:
+            from render.media import ffmpeg
+
+            self._ffmpeg, self._new = _ffmpeg_of(ffmpeg.find()), True
+            self._version = str(self._ffmpeg["version"])
+        return self._version
+
+    def why(self, product: Product, made: Made | None) -> list[Reason]:
+        """Why a product is to be made, a line each; none: it is up to date, as far as its needs
+        are."""
+        if made is None:
+            return [Reason(NO_RECORD)]
+        if made.key != key_of(product.kind, made.inputs):
+            return [Reason(UNREADABLE)]
+        places = {**product.carriers(), **product.targets()}
+        for role, path in places.items():
+            if not path.is_file():
+                return [Reason(f"there is no {path.name}")]
+            if role not in made.files or not made.files[role].holds(path):
+                return [Reason(f"{path.name} is not as it was left")]
+        return list(self._differences(product, made))
+
+    def _differences(self, product: Product, made: Made) -> Iterator[Reason]:
+        said = {kind: [one for one in made.inputs if one.kind == kind] for kind in _WORDED}
+        known = self._before.get(product.id)
+        if known is None:
+            known = self._before[product.id] = tuple(self._known(product))
+        yield from _specs(said["spec"], known)
+        yield from _few(self._values_moved(product, said["value"]), "more values")
+        for kind in ("text", "pause", "file"):
+            for one in said[kind]:
+                if self._answer(product, one) != one:
+                    yield Reason(_WORDED[kind](one), one)
+        yield from _few(_names(said["code"], known, "code", "file "), "more files")
+        yield from _names(said["tool"], known, "tool", "")
+        needs = product.needs()
+        for one in said["need"]:
+            need = needs.get(one.name)
+            content = self.contents.get(need.id) if need else ""
+            if content is not None and content != one.digest:
+                yield Reason(f"{one.name}: changed", one)
+
+    def _values_moved(self, product: Product, said: list[Input]) -> list[Reason]:
+        """Of the values read, those that are others now; first what comes first in the model."""
+        moved = []
+        passes = self.passes(product.settings()) if said else None
+        for one in said:
+            found = self._value(product, one)
+            if found and found[1] == one:
+                continue
+            run, name, asked = one.arg
+            line, place = f"{one.name}: is no longer there", (2, 0)
+            assert passes is not None
+            try:
+                told = _moved(one, asked, passes.value(run, name))
+                line, place = f"{one.name}: {told}", _place(run, name, passes)
+            except (LectureError, LookupError, ValueError, AttributeError, TypeError):
+                pass
+            moved.append((place, Reason(line, one)))
+        return [reason for _, reason in sorted(moved, key=lambda pair: (pair[0], pair[1].line))]
+
+
+_WORDED: dict[str, Any] = {
+    "spec": None,
+    "value": None,
+    "text": lambda one: f"text {'.'.join(one.arg[1]).removesuffix(f'.{NAMES}')}",
+    "pause": lambda one: f"recording {one.name}: of another length",
+    "file": lambda one: "the font" if one.name.endswith(".ttc") else f"file {one.name}",
+    "code": None,
+    "tool": None,
+    "need": None,
+}
+
+
+def _specs(said: list[Input], known: tuple[Input, ...]) -> Iterator[Reason]:
+    before = {one.name: one for one in said}
+    now = {one.name: one for one in known if one.kind == "spec"}
+    for name, one in now.items():
+        old = before.get(name)
+        if old is None or old.digest != one.digest:
+            told = repr(json.loads(old.digest)) if old else "none"
+            line = f"{name}: {told}, now {json.loads(one.digest)!r}"
+            yield Reason(name if isinstance(json.loads(one.digest), dict) else line, one)
+    yield from (Reason(name, one) for name, one in before.items() if name not in now)
+
+
+def _names(said: list[Input], known: tuple[Input, ...], kind: str, word: str) -> list[Reason]:
+    """Files or tools that are others than those that were used."""
+    before = {one.name: one for one in said}
+    now = {one.name: one for one in known if one.kind == kind}
+    found = []
+    for name in dict.fromkeys([*before, *now]):
+        old, new = before.get(name), now.get(name)
+        if old is None or new is None or old.digest != new.digest:
+            line = f"{word}{name}"
+            if kind == "tool":
+                line += f" {old.digest if old else 'none'}, now {new.digest if new else 'none'}"
+            found.append(Reason(line, new or old))
+    return found
+
+
+def _moved(one: Input, asked: Json, now: Any) -> str:
+    """How a value is otherwise than it was."""
+    if asked is None:
+        return f"was {_short(json.loads(one.digest))}, is {_short(now)}"
+    now = np.asarray(now)
+    if list(now.shape) != asked["shape"] or now.dtype.str != asked["type"]:
+        return f"was {_size(asked['shape'])}, is {_size(now.shape)}"
+    old = elements_of({**asked, "data": one.digest}) if _is_data(asked) else None
+    if old is None:
+        return "changed"
+    apart = np.abs(now[seen_of(asked)].astype(float) - old.astype(float))
+    return (
+        f"changed by at most {np.nanmax(apart):.6g} (in {np.count_nonzero(apart)} of {apart.size})"
+    )
+
+
+def _is_data(asked: Json) -> bool:
+    """Whether the elements themselves were kept, not only their digest."""
+    return int(seen_of(asked).sum()) <= KEPT
+
+
+def _place(run: str, name: str, passes: Passes) -> tuple[int, int]:
+    names = list(passes.trace(run))
+    return (1, names.index(name)) if name in names else (0, 0)
+
+
+def _short(value: Any) -> str:
+    text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _size(shape: Any) -> str:
+    return " x ".join(map(str, shape)) or "a single number"
+
+
+def _few(lines: list[Reason], rest: str) -> list[Reason]:
+    if len(lines) <= _MOST:
+        return lines
+    return [*lines[:_MOST], Reason(f"and {len(lines) - _MOST} {rest}")]
+
+
+def _path_of(name: str) -> Path:
+    """Where a file lies that ``render.base.reads.shown`` has named."""
+    kind, _, rest = name.partition("/")
+    if kind == "site-packages":
+        package, _, tail = rest.partition("/")
+        return _folder_of(package) / tail
+    return ROOT / name  # a whole path stays what it is
+
+
+def _folder_of(package: str) -> Path:
+    spec = importlib.util.find_spec(package)
+    return Path(spec.origin).parent if spec and spec.origin else Path("/none")
+
+
+def _ffmpeg_of(binary: str) -> dict[str, Any]:
+    """The version of an ffmpeg, with what tells quickly that it is still the same file."""
+    said = subprocess.run([binary, "-version"], capture_output=True, text=True, timeout=30)
+    lines, status = said.stdout.splitlines(), Path(binary).stat()
+    version = " ".join(lines[0].split()[:3]) if lines else "none"
+    size, time = status.st_size, status.st_mtime_ns
+    return {"path": binary, "size": size, "mtime_ns": time, "version": version}
+
+
+def _is_first_choice(path: str) -> bool:
+    """Whether ``ffmpeg.find`` would look at this one first, if it can be used."""
+    if not Path(path).is_file():
+        return False
+    chosen = shutil.which(os.environ.get("LECTURE_FFMPEG") or "ffmpeg")
+    if chosen is None and not os.environ.get("LECTURE_FFMPEG"):
+        return _folder_of("imageio_ffmpeg") in Path(path).parents
+    return chosen == path
