@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import engine
 from engine.errors import LectureError
 from engine.passes import Passes
 from engine.reads import KEPT, NAMES, digest_of, elements_of, look_up, seen_of
@@ -21,6 +22,7 @@ from render.base.project import ROOT
 from render.base.reader import read_state
 from render.base.reads import Input, Json, Made, Reason, Stamp, value_now
 from render.build.code import Code
+from render.build.job import LANGUAGES
 from render.build.product import BEFORE, Product, canonical, key_of
 from scenes import texts
 
@@ -81,7 +83,7 @@ class Now:
     def _known(self, product: Product) -> Iterator[Input]:
         for name, said in product.spec().items():
             yield Input("spec", name, None, canonical(said))
-        roots = (product.maker.partition(":")[0], *product.modules())
+        roots = _roots(product)
         for name, digest in self.code.files(roots).items():
             yield Input("code", name, None, digest)
         for name, version in self.code.tools(roots).items():
@@ -161,6 +163,17 @@ class Now:
             self._version = str(self._ffmpeg["version"])
         return self._version
 
+    def paths(self, product: Product, made: Made | None) -> set[Path]:
+        """The files that decide whether a product is up to date: code, weights, texts, and those
+        that it has read."""
+        found = set(self.code.paths(_roots(product)))
+        found |= set(Path(engine.__file__).parent.glob("*.py"))
+        found |= {texts.FOLDER / f"{language}.toml" for language in LANGUAGES}
+        settings = product.settings()
+        found |= {Path(settings[name]) for name in ("weights", "inference_weights") if settings}
+        read = (one.name for one in (made.inputs if made else ()) if one.kind == "file")
+        return found | {_path_of(name) for name in read if "site-packages" not in name}
+
     def why(self, product: Product, made: Made | None) -> list[Reason]:
         """Why a product is to be made, a line each; none: it is up to date, as far as its needs
         are."""
@@ -226,6 +239,10 @@ _WORDED: dict[str, Any] = {
     "tool": None,
     "need": None,
 }
+
+
+def _roots(product: Product) -> tuple[str, ...]:
+    return (product.maker.partition(":")[0], *product.modules())
 
 
 def _specs(said: list[Input], known: tuple[Input, ...]) -> Iterator[Reason]:

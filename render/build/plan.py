@@ -208,10 +208,11 @@ class Plan:
                     self._look_above(above)
 
     def files(self) -> frozenset[Path]:
-        """Every file that decides whether something is up to date."""
+        """Every file that decides whether what was asked for is up to date."""
         found: set[Path] = set()
         for step in self.steps.values():
-            found |= self.now.paths(step.product, self._old[step.id])
+            if step.id in self.asked or not step.product.heavy:
+                found |= self.now.paths(step.product, self._old[step.id])
         return frozenset(found)
 
 

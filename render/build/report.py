@@ -186,6 +186,17 @@ class Report:
                     return f"{name} is out of date: {reasons[0].line}"
         return ""
 
+    def out_of_date(self) -> str:
+        """What of the film is not up to date; empty where all is."""
+        for scene in self.job.film:
+            if not self.plan.is_settled(self.lecture.pictures(scene).id):
+                name = self.job.video_name(scene)
+                there = (self.job.out / name).is_file()
+                return f"{name} is {'out of date' if there else 'not there'}"
+        if not all(self.plan.is_kept(each.id) for each in self.lecture.of_film()):
+            return f"{self.job.film_name} or its captions are out of date"
+        return ""
+
     # -- of a plan -----------------------------------------------------------------------------
 
     def explain(self, forced: bool, in_store: Sequence[str]) -> Iterator[str]:

@@ -35,6 +35,7 @@ from render.build.screen import Estimate, Screen
 from render.media.quality import BYTES_PER_SECOND
 from scenes.settings import Settings, file_digest
 
+_NAMED = 4  # scenes that --watch names
 WATCHED = "LECTURE_WATCHED"  # set in the environment of a render that --watch starts
 
 
@@ -77,6 +78,32 @@ class Run:
             if len(self.reports) > 1:
                 yield f"{report.job.out}{report.job.of_track}:"
             yield from report.explain(self.how.force, stored)
+
+    def announcement(self) -> str:
+        """What is about to be rendered and why, in a line; empty if nothing is."""
+        told = []
+        for report in self.reports:
+            for scene in report.job.scenes:
+                why = report.why(scene)
+                if why or self.how.force:
+                    name = report.job.video_name(scene)
+                    shown = f"{report.job.out.name}/{name}" if len(self.reports) > 1 else name
+                    told.append(f"{shown} ({why[0] if why else '--force'})")
+        more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+        return f"rendering {', '.join(told[:_NAMED])}{more}" if told else ""
+
+    def as_they_are(self, command: str) -> Iterator[str]:
+        """What is out of date, a line each. Raises LectureError, with the ``command`` that renders
+        it, where a film is missing."""
+        for report in self.reports:
+            job, why = report.job, report.out_of_date()
+            film = job.out / job.film_name
+            if why and not film.is_file():
+                expected = f"a film (type: {command})"
+                raise LectureError(where=film, expected=expected, found=f"none, {why}")
+            if why:
+                yield f"{job.out}: {why}; published as it is (to render: {command})"
+        yield from (line for lecture in self.lectures for line in lecture.complaints(self.plan))
 
     def make(self) -> int:
         """Make it. Exit code: 0 all well, 2 a mistake in the input, 1 in the code."""
