@@ -18,8 +18,8 @@ from render.build.sides.beside import Beside
 from render.build.sides.keeper import digest_of
 from render.build.store.finished import Finished
 from render.build.task import Task
+from render.build.voiced import film_sounds, kept, settle
 from render.media.mp4 import Origin
-from render.voice.parts import film_sounds, kept, settle
 from scenes.registry import SceneInfo
 
 Say = Callable[[str], None]

@@ -17,7 +17,7 @@ from render.media.quality import QUALITIES
 
 if TYPE_CHECKING:
     from render.build.order import Order
-    from render.voice.voice import Choice
+    from render.voice.choice import Choice
     from scenes.registry import SceneInfo
     from scenes.settings import Settings
 
@@ -61,7 +61,7 @@ def orders(wish: Wish) -> list[Order]:
     """An order per combination. Everything is checked before: raises LectureError for a value that
     an option cannot have, a pattern that no file matches, and weight files that cannot be shown."""
     from render.build.order import Order
-    from render.voice.voice import choose
+    from render.voice.choice import choose
     from scenes import registry
 
     if wish.cluster:

@@ -15,7 +15,7 @@ from scenes.registry import SceneInfo
 from scenes.settings import Settings
 
 if TYPE_CHECKING:
-    from render.voice.voice import Choice
+    from render.voice.choice import Choice
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from render.media.encoding import FrameEncoder, Share
 from render.media.mux import Part, Video, mux
 
 if TYPE_CHECKING:
-    from render.voice.speaker import Speaker
+    from render.build.voiced import Speaker
 
 
 def main(task_file: str, descriptor: str) -> None:
@@ -53,7 +53,7 @@ def main(task_file: str, descriptor: str) -> None:
 def run(task: Task, report: Any) -> Result:
     """Draw, encode, add sound, check. Leaves the video at ``task.video``."""
     if task.kept:
-        from render.voice.resound import resound
+        from render.build.voiced import resound
 
         return resound(task)
     from render.draw.fast import choose
@@ -123,7 +123,7 @@ def _speaker(task: Task) -> Speaker | None:
     """Who speaks, if anybody does."""
     if task.voice is None:
         return None
-    from render.voice.speaker import Speaker
+    from render.build.voiced import Speaker
 
     return Speaker(task.voice, task.slug, task.language)
 

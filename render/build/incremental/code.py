@@ -28,7 +28,12 @@ WORKER = "render.draw.worker"
 _NO_PICTURE = (
     *("render.media.check", "render.media.timedtext", "render.media.burn"),
     *("render.build.task", "render.base.process", "render.base.files", "render.base.reader"),
-    *("render.base.failure", "render.media.quality", "render.build.incremental"),
+    *(
+        "render.base.failure",
+        "render.media.quality",
+        "render.build.incremental",
+        "render.build.voiced",
+    ),
     *("render.media.captions", "render.voice", "scenes.cover"),
 )
 _FORM = f"1 {sys.version_info[0]}.{sys.version_info[1]}"  # of the digests that are kept

@@ -14,10 +14,9 @@ from render.base.files import STATE, holds, write_state
 from render.build.incremental.changes import UNREADABLE, Now, changes
 from render.build.order import Order
 from render.build.records import path_of, read_record
+from render.build.voiced import Voice, changes_of_voice, digests, sounds_of
 from render.media.captions.write import track_of
 from render.media.mp4 import LECTURE_TITLES, Origin
-from render.voice.timing import digests, sounds_of
-from render.voice.voice import Voice, changes_of_voice
 from scenes.registry import SceneInfo
 
 
