@@ -21,7 +21,7 @@ _IDR = 5
 #: P-frames with one reference, no look ahead: nothing depends on what comes later
 _X264 = (
     "cabac=1:8x8dct=1:ref=1:bframes=0:scenecut=0:open-gop=0:weightp=0:mbtree=0:rc-lookahead=0:"
-    "sync-lookahead=0:sliced-threads=0"
+    "sync-lookahead=0:sliced-threads=0:no-dct-decimate=1"
 )
 #: One quantizer for all frames (``crf`` with ``qcomp=1``) unless a region says otherwise. x264
 #: heeds regions only along with its own adaptive quantization, here too weak to change anything.

@@ -84,7 +84,9 @@ def test_a_still_is_exactly_the_frame_before(tmp_path: Path) -> None:
         settled = [i for i in stills if not np.array_equal(frames[i], frames[i - 1])]
         assert len(settled) <= 1 and all(i % SETTLING == 0 for i in settled)
         for index in settled:
-            before, after = (np.abs(frames[i].astype(int) - planes).mean() for i in (index - 1, index))
+            before, after = (
+                np.abs(frames[i].astype(int) - planes).mean() for i in (index - 1, index)
+            )
             assert after < before / 2
         found += settled
         place += repeat
