@@ -14,6 +14,8 @@ import numpy as np
 from av.video.codeccontext import VideoCodecContext
 from av.video.frame import PictureType
 
+from render.media import nal
+from render.media.quality import Quality
 from render.media.settling import Region, Settling, whole, with_regions
 from render.media.stills import Stills, Unexpected, in_stream, nal_units
 
@@ -60,7 +62,7 @@ class PictureFile:
     def add(self, planes: Any, repeat: int, where: Any = None) -> None:
         """The picture ``planes``, shown ``repeat`` times; it must not be changed afterwards.
 
-        ``where``: what differs from the picture before, see :class:`render.settling.Settling`.
+        ``where``: what differs from the picture before, see :class:`render.media.settling.Settling`.
         """
         self._frame = planes
         self._settling.change(where)
