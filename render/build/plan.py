@@ -90,6 +90,7 @@ class Plan:
         if all(map(self.is_settled, step.needs)) and self.now.before(product) is not None:
             step.made, step.action = old, "keep"
             self.now.contents[step.id] = old.content
+            product.settled(old)
             for role, path in {**product.carriers(), **product.targets()}.items():
                 self.paths[step.id, role] = path
 
@@ -187,6 +188,7 @@ class Plan:
         self._known.add(self.question(step))
         step.made, step.action = made, "take" if taken else "build"
         self.now.contents[step.id] = made.content
+        step.product.settled(made)
         for role, path in made.paths.items():
             self.paths[step.id, role] = Path(path)
         self._look_above(step.id)
