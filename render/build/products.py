@@ -110,7 +110,7 @@ class Pictures(_OfScene):
         if voice.recordings is None:
             return asked  # of a synthetic voice, whose name is told
         busy, quiet, fps = asked.arg
-        sound = self.lecture.sounds(self.scene).get(asked.name)
+        sound = self.lecture.sounds(self.scene).get(asked.name.rpartition("/")[2])
         spoken = self.lecture.seconds.get(sound.id, 0.0) if sound else 0.0
         return Input("pause", asked.name, asked.arg, str(pause(busy, quiet, spoken, fps)))
 
