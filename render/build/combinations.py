@@ -65,7 +65,7 @@ def orders(wish: Wish) -> list[Order]:
     from scenes import registry
 
     if wish.cluster:
-        from render.build.cluster import connect
+        from render.build.old_cluster import connect
 
         connect.check(wish.cluster, wish.store, wish.voice, wish.burn or "none")
     qualities = several("--quality", wish.quality, tuple(QUALITIES))

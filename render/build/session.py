@@ -14,7 +14,7 @@ from engine.errors import LectureError, one_line
 from render.base.failure import Failure
 from render.base.files import STATE, Workspace, check_free_space, make_folder
 from render.base.process import stoppable, usable_cores
-from render.build import pool
+from render.build import old_pool as pool
 from render.build.backlog import Job
 from render.build.combination import Combination, exit_code, summary
 from render.build.estimate import WEIGHTS, Estimate
@@ -110,7 +110,7 @@ class Session:
         first = self._combinations[0].order
         self._store = first.store
         if first.cluster:
-            from render.build.cluster.connect import store_for
+            from render.build.old_cluster.connect import store_for
 
             self._store = store_for(first.store, self._space.folder)
         return Supply(self._store, lambda line: self._say(line))
@@ -121,8 +121,8 @@ class Session:
         if not cluster or not jobs:
             pool.run(jobs, slots, self, lock=self._space.lock)
             return
-        from render.build.cluster.connect import client
-        from render.build.cluster.farm import Farm
+        from render.build.old_cluster.connect import client
+        from render.build.old_cluster.farm import Farm
 
         with client(cluster, self._space.fresh_folder("cluster")) as reached:
             store, mark = self._store.address, self._supply.mark

@@ -18,10 +18,10 @@ from typing import Any
 from engine.errors import LectureError
 from render.base.failure import Failure
 from render.base.files import STATE, Workspace
-from render.build import pool
+from render.build import old_pool as pool
 from render.build.backlog import Job
-from render.build.cluster.fingerprint import fingerprint, short
 from render.build.forks import Forked, Single, Start, can_fork
+from render.build.old_cluster.fingerprint import fingerprint, short
 from render.build.store.finished import Finished
 from render.build.store.store import Store
 from render.build.task import Result, Task

@@ -15,7 +15,7 @@ import pytest
 from engine.errors import LectureError
 from render.base.failure import Failure
 from render.build.backlog import Job
-from render.build.cluster import connect, farm, fingerprint
+from render.build.old_cluster import connect, farm, fingerprint
 from render.build.store.choice import NO_STORE, StoreChoice
 from render.build.store.store import Store
 from render.build.task import Result, Task
@@ -49,13 +49,13 @@ class Future:
 
 
 class Unpickler(pickle.Unpickler):
-    """Tells which function of :mod:`render.build.cluster.work` would be called."""
+    """Tells which function of :mod:`render.build.old_cluster.work` would be called."""
 
     def __init__(self, pickled: bytes) -> None:
         super().__init__(io.BytesIO(pickled))
 
     def find_class(self, module: str, name: str) -> Any:
-        assert module == "render.build.cluster.work"
+        assert module == "render.build.old_cluster.work"
         return lambda *arguments: (name, arguments)
 
 

@@ -23,9 +23,9 @@ from engine.errors import LectureError, one_line
 from render.base.failure import Failure
 from render.base.process import usable_cores
 from render.build.backlog import Backlog, Job
-from render.build.cluster import work
-from render.build.cluster.fingerprint import differences, fingerprint, short
-from render.build.pool import Listener
+from render.build.old_cluster import work
+from render.build.old_cluster.fingerprint import differences, fingerprint, short
+from render.build.old_pool import Listener
 from render.build.task import Task
 
 TRIES = 3  # of a scene, as long as nothing but its worker is to blame
