@@ -13,6 +13,7 @@ import ast
 import hashlib
 import importlib.metadata
 import importlib.util
+import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,7 @@ _NOT_FOLLOWED = (*PACKAGES, "engine")
 _PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 _FORM = f"3 {_PYTHON}"  # of the digests that are kept
 _COMPILED = (".c", ".h", ".pyx")
+_VERSION = re.compile(r"^Version:(.*)$", re.MULTILINE)
 _PARSING = threading.Lock()  # Python 3.11 fails where two threads parse at once
 
 
@@ -182,9 +184,11 @@ def digest_of_source(data: bytes) -> str:
 @cache
 def _version(distribution: str) -> str:
     try:
-        return importlib.metadata.version(distribution)
+        said = importlib.metadata.distribution(distribution).read_text("METADATA") or ""
     except importlib.metadata.PackageNotFoundError:
         return "none"
+    found = _VERSION.search(said)  # parsed as a letter, it takes 10 ms a package
+    return found[1].strip() if found else "none"
 
 
 @cache

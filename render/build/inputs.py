@@ -11,16 +11,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+import engine
 from engine.errors import LectureError
 from engine.passes import Passes
-from engine.reads import KEPT, NAMES, digest_of, elements_of, look_up, seen_of
+from engine.reads import NAMES, digest_of, look_up
+from render.base.differences import values_moved
 from render.base.files import write_state
 from render.base.project import ROOT
 from render.base.reader import read_state
-from render.base.reads import Input, Json, Made, Reason, Stamp, value_now
+from render.base.reads import Input, Made, Reason, Stamp, value_now
 from render.build.code import Code
+from render.build.job import LANGUAGES
 from render.build.product import BEFORE, Product, canonical, key_of
 from scenes import texts
 
@@ -81,7 +82,7 @@ class Now:
     def _known(self, product: Product) -> Iterator[Input]:
         for name, said in product.spec().items():
             yield Input("spec", name, None, canonical(said))
-        roots = (product.maker.partition(":")[0], *product.modules())
+        roots = _roots(product)
         for name, digest in self.code.files(roots).items():
             yield Input("code", name, None, digest)
         for name, version in self.code.tools(roots).items():
@@ -114,6 +115,10 @@ class Now:
             case "pause":
                 return product.pause(asked)
         return None
+
+    def _holds(self, product: Product, asked: Input) -> bool:
+        found = self._value(product, asked)
+        return found is not None and found[1] == asked
 
     def _value(self, product: Product, asked: Input) -> tuple[Any, Input] | None:
         settings = product.settings()
@@ -161,6 +166,17 @@ class Now:
             self._version = str(self._ffmpeg["version"])
         return self._version
 
+    def paths(self, product: Product, made: Made | None) -> set[Path]:
+        """The files that decide whether a product is up to date: code, weights, texts, and those
+        that it has read."""
+        found = set(self.code.paths(_roots(product)))
+        found |= set(Path(engine.__file__).parent.glob("*.py"))
+        found |= {texts.FOLDER / f"{language}.toml" for language in LANGUAGES}
+        settings = product.settings()
+        found |= {Path(settings[name]) for name in ("weights", "inference_weights") if settings}
+        read = (one.name for one in (made.inputs if made else ()) if one.kind == "file")
+        return found | {_path_of(name) for name in read if "site-packages" not in name}
+
     def why(self, product: Product, made: Made | None) -> list[Reason]:
         """Why a product is to be made, a line each; none: it is up to date, as far as its needs
         are."""
@@ -170,6 +186,8 @@ class Now:
             return [Reason(UNREADABLE)]
         places = {**product.carriers(), **product.targets()}
         for role, path in places.items():
+            if role not in made.files and role in product.may_lack:
+                continue
             if not path.is_file():
                 return [Reason(f"there is no {path.name}")]
             if role not in made.files or not made.files[role].holds(path):
@@ -182,7 +200,10 @@ class Now:
         if known is None:
             known = self._before[product.id] = tuple(self._known(product))
         yield from _specs(said["spec"], known)
-        yield from _few(self._values_moved(product, said["value"]), "more values")
+        read = [one for one in said["value"] if not self._holds(product, one)]
+        if read:
+            moved = values_moved(read, self.passes(product.settings()))
+            yield from _few(moved, "more values")
         for kind in ("text", "pause", "file"):
             for one in said[kind]:
                 if self._answer(product, one) != one:
@@ -196,25 +217,6 @@ class Now:
             if content is not None and content != one.digest:
                 yield Reason(f"{one.name}: changed", one)
 
-    def _values_moved(self, product: Product, said: list[Input]) -> list[Reason]:
-        """Of the values read, those that are others now; first what comes first in the model."""
-        moved = []
-        passes = self.passes(product.settings()) if said else None
-        for one in said:
-            found = self._value(product, one)
-            if found and found[1] == one:
-                continue
-            run, name, asked = one.arg
-            line, place = f"{one.name}: is no longer there", (2, 0)
-            assert passes is not None
-            try:
-                told = _moved(one, asked, passes.value(run, name))
-                line, place = f"{one.name}: {told}", _place(run, name, passes)
-            except (LectureError, LookupError, ValueError, AttributeError, TypeError):
-                pass
-            moved.append((place, Reason(line, one)))
-        return [reason for _, reason in sorted(moved, key=lambda pair: (pair[0], pair[1].line))]
-
 
 _WORDED: dict[str, Any] = {
     "spec": None,
@@ -226,6 +228,10 @@ _WORDED: dict[str, Any] = {
     "tool": None,
     "need": None,
 }
+
+
+def _roots(product: Product) -> tuple[str, ...]:
+    return (product.maker.partition(":")[0], *product.modules())
 
 
 def _specs(said: list[Input], known: tuple[Input, ...]) -> Iterator[Reason]:
@@ -253,41 +259,6 @@ def _names(said: list[Input], known: tuple[Input, ...], kind: str, word: str) ->
                 line += f" {old.digest if old else 'none'}, now {new.digest if new else 'none'}"
             found.append(Reason(line, new or old))
     return found
-
-
-def _moved(one: Input, asked: Json, now: Any) -> str:
-    """How a value is otherwise than it was."""
-    if asked is None:
-        return f"was {_short(json.loads(one.digest))}, is {_short(now)}"
-    now = np.asarray(now)
-    if list(now.shape) != asked["shape"] or now.dtype.str != asked["type"]:
-        return f"was {_size(asked['shape'])}, is {_size(now.shape)}"
-    old = elements_of({**asked, "data": one.digest}) if _is_data(asked) else None
-    if old is None:
-        return "changed"
-    apart = np.abs(now[seen_of(asked)].astype(float) - old.astype(float))
-    return (
-        f"changed by at most {np.nanmax(apart):.6g} (in {np.count_nonzero(apart)} of {apart.size})"
-    )
-
-
-def _is_data(asked: Json) -> bool:
-    """Whether the elements themselves were kept, not only their digest."""
-    return int(seen_of(asked).sum()) <= KEPT
-
-
-def _place(run: str, name: str, passes: Passes) -> tuple[int, int]:
-    names = list(passes.trace(run))
-    return (1, names.index(name)) if name in names else (0, 0)
-
-
-def _short(value: Any) -> str:
-    text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
-
-
-def _size(shape: Any) -> str:
-    return " x ".join(map(str, shape)) or "a single number"
 
 
 def _few(lines: list[Reason], rest: str) -> list[Reason]:

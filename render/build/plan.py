@@ -85,11 +85,12 @@ class Plan:
         """Look at a step whose needs may have been settled; keeps what is up to date."""
         product, old = step.product, self._old[step.id]
         step.reasons = tuple(self.now.why(product, old))
-        if old is None or step.reasons or self._forced(product):
+        if old is None or step.reasons or (step.id in self.asked and self._forced(product)):
             return
         if all(map(self.is_settled, step.needs)) and self.now.before(product) is not None:
             step.made, step.action = old, "keep"
             self.now.contents[step.id] = old.content
+            product.settled(old)
             for role, path in {**product.carriers(), **product.targets()}.items():
                 self.paths[step.id, role] = path
 
@@ -187,6 +188,7 @@ class Plan:
         self._known.add(self.question(step))
         step.made, step.action = made, "take" if taken else "build"
         self.now.contents[step.id] = made.content
+        step.product.settled(made)
         for role, path in made.paths.items():
             self.paths[step.id, role] = Path(path)
         self._look_above(step.id)
@@ -208,10 +210,11 @@ class Plan:
                     self._look_above(above)
 
     def files(self) -> frozenset[Path]:
-        """Every file that decides whether something is up to date."""
+        """Every file that decides whether what was asked for is up to date."""
         found: set[Path] = set()
         for step in self.steps.values():
-            found |= self.now.paths(step.product, self._old[step.id])
+            if step.id in self.asked or not step.product.heavy:
+                found |= self.now.paths(step.product, self._old[step.id])
         return frozenset(found)
 
 

@@ -10,7 +10,7 @@ from render.base.failure import Failure
 from render.base.reads import Made
 from render.build.plan import Plan
 from render.build.product import COST, Product
-from render.build.products import Burned, Cover, Cues, Lecture, Pictures, Sides, Sound, Video
+from render.build.products import Burned, Cover, Cues, Lecture, Pictures, Sides, Sound
 from render.build.screen import duration
 from scenes.registry import SceneInfo
 
@@ -186,6 +186,17 @@ class Report:
                     return f"{name} is out of date: {reasons[0].line}"
         return ""
 
+    def out_of_date(self) -> str:
+        """What of the film is not up to date; empty where all is."""
+        for scene in self.job.film:
+            if not self.plan.is_settled(self.lecture.pictures(scene).id):
+                name = self.job.video_name(scene)
+                there = (self.job.out / name).is_file()
+                return f"{name} is {'out of date' if there else 'not there'}"
+        if not all(self.plan.is_kept(each.id) for each in self.lecture.of_film()):
+            return f"{self.job.film_name} or its captions are out of date"
+        return ""
+
     # -- of a plan -----------------------------------------------------------------------------
 
     def explain(self, forced: bool, in_store: Sequence[str]) -> Iterator[str]:
@@ -218,7 +229,8 @@ class Report:
         else:
             stale = not (plan.is_kept(video.id) and plan.is_kept(Sides(video).id))
             more = f"; {_TEXTS} are to be regenerated" if stale else ""
-            more += "" if plan.is_kept(self.lecture.cover(scene).id) else "; its cover is to be drawn"
+            if not plan.is_kept(self.lecture.cover(scene).id):
+                more += "; its cover is to be drawn"
             yield f"{name}: up to date{more}"
 
     def why(self, scene: SceneInfo) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -36,6 +35,7 @@ from render.build.screen import Estimate, Screen
 from render.media.quality import BYTES_PER_SECOND
 from scenes.settings import Settings, file_digest
 
+_NAMED = 4  # scenes that --watch names
 WATCHED = "LECTURE_WATCHED"  # set in the environment of a render that --watch starts
 
 
@@ -63,7 +63,9 @@ class Run:
         self.reports = [
             Report(lecture, self.plan, alone=alone, brief=brief) for lecture in self.lectures
         ]
-        self._held: dict[str, tuple[Product, Made, bool]] = {}  # pictures whose video is not in place yet
+        self._held: dict[
+            str, tuple[Product, Made, bool]
+        ] = {}  # pictures whose video is not in place yet
         self._lost: set[str] = set()
         self._folders: dict[str, Path] = {}
         self._given: set[str] = set()  # steps that were given out
@@ -76,6 +78,32 @@ class Run:
             if len(self.reports) > 1:
                 yield f"{report.job.out}{report.job.of_track}:"
             yield from report.explain(self.how.force, stored)
+
+    def announcement(self) -> str:
+        """What is about to be rendered and why, in a line; empty if nothing is."""
+        told = []
+        for report in self.reports:
+            for scene in report.job.scenes:
+                why = report.why(scene)
+                if why or self.how.force:
+                    name = report.job.video_name(scene)
+                    shown = f"{report.job.out.name}/{name}" if len(self.reports) > 1 else name
+                    told.append(f"{shown} ({why[0] if why else '--force'})")
+        more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+        return f"rendering {', '.join(told[:_NAMED])}{more}" if told else ""
+
+    def as_they_are(self, command: str) -> Iterator[str]:
+        """What is out of date, a line each. Raises LectureError, with the ``command`` that renders
+        it, where a film is missing."""
+        for report in self.reports:
+            job, why = report.job, report.out_of_date()
+            film = job.out / job.film_name
+            if why and not film.is_file():
+                expected = f"a film (type: {command})"
+                raise LectureError(where=film, expected=expected, found=f"none, {why}")
+            if why:
+                yield f"{job.out}: {why}; published as it is (to render: {command})"
+        yield from (line for lecture in self.lectures for line in lecture.complaints(self.plan))
 
     def make(self) -> int:
         """Make it. Exit code: 0 all well, 2 a mistake in the input, 1 in the code."""
@@ -96,9 +124,8 @@ class Run:
         return exit_code(self.reports, len(complaints)) or (2 if failed else 0)
 
     def _is_forced(self, product: Product) -> bool:
-        return self.how.force and isinstance(product, Pictures | Video) and not (
-            isinstance(product, Video) and product.of_film
-        )
+        own = isinstance(product, Video) and not product.of_film
+        return self.how.force and (own or isinstance(product, Pictures))
 
     def _in_store(self) -> list[str]:
         """Steps whose products the cache has."""
@@ -341,8 +368,9 @@ class Run:
             placed = self.plan.steps[video.id].made
             if placed is not None:
                 del self._held[id]
-                files = {**made.files, **{role: placed.files["video"] for role in product.carriers()}}
-                paths = {**made.paths, **{r: str(path) for r, path in product.carriers().items()}}
+                carriers = product.carriers()
+                files = {**made.files, **dict.fromkeys(carriers, placed.files["video"])}
+                paths = {**made.paths, **{role: str(path) for role, path in carriers.items()}}
                 self._place(product, replace(made, files=files, paths=paths), taken=taken)
 
     def _place(self, product: Product, made: Made, *, taken: bool) -> Made:

@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 
 from engine.errors import LectureError, from_os_error, one_line
 from render.base.process import Stopped
-from render.cli import look, share
+from render.cli import look, share, text, upload
 from render.cli.make import make
 
 PROGRAM = "./render.sh"
@@ -86,9 +86,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-app = typer.Typer(
-    cls=Front, add_completion=False, rich_markup_mode="rich", no_args_is_help=False
-)
+app = typer.Typer(cls=Front, add_completion=False, rich_markup_mode="rich", no_args_is_help=False)
 
 
 @app.callback()
@@ -106,11 +104,11 @@ def front(
 front.__doc__ = " ".join((front.__doc__ or "").split())
 app.command(epilog=_EPILOG)(make)
 app.command("list")(look.list_scenes)
-for _command in (look.audit, look.sheet, look.compare, share.script, share.handout):
+for _command in (look.audit, look.sheet, look.compare, text.script, text.handout):
     app.command()(_command)
 app.command(epilog=share.PAGE_EPILOG)(share.page)
 app.command(epilog=share.PUBLISH_EPILOG)(share.publish)
-app.command(epilog=share.UPLOAD_EPILOG)(share.upload)
+app.command(epilog=upload.UPLOAD_EPILOG)(upload.upload)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(look.test)
 
 

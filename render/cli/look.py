@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.errors import LectureError, from_os_error
+from engine.errors import from_os_error
 from render.base.files import make_folder
 from render.base.process import share_out, usable_cores
 from render.base.project import ROOT
 from render.build.job import (
+    DEFAULT_LESSON,
     LANGUAGES,
     TRACKS,
     BuildOptions,
@@ -73,8 +74,9 @@ def settings_of(
     names = several("--lesson", options.lesson)
     wanted: list[tuple[str, str, Path | None]] = []
     for name in names:
-        own = [(file.stem, name, file) for file in (*files, *extra)]
-        wanted += own if files else [(Path(name).stem, name, None), *own]
+        own = f"{Path(name).stem}_" if name != DEFAULT_LESSON else ""
+        labelled = [(f"{own}{file.stem}", name, file) for file in (*files, *extra)]
+        wanted += labelled if files else [(Path(name).stem, name, None), *labelled]
     return [
         (
             label,

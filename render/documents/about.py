@@ -70,9 +70,7 @@ class Story:
         try:
             return tomllib.loads(self.reads.file(path).decode("utf-8"))
         except (OSError, ValueError) as error:
-            raise LectureError(
-                where=path, expected="a table of texts", found=str(error)
-            ) from error
+            raise LectureError(where=path, expected="a table of texts", found=str(error)) from error
 
     def sizes(self) -> dict[str, str]:
         """What is known of the model."""
@@ -192,8 +190,7 @@ def _of_scene(story: Story, scene: Told, language: str) -> tuple[str, list[str],
     one = scene.steps[0] == scene.steps[1]
     place = table["scene"]["place_one" if one else "place"].format(**facts)
     asked = [
-        said.text
-        for said in sentences(scene.slug, scene.beats[:1], language, story.reads.entry)
+        said.text for said in sentences(scene.slug, scene.beats[:1], language, story.reads.entry)
     ]
     if scene.number == 0:  # a title card asks nothing and is no part of its own
         return facts["title"], [own.get("learn", "")], own.get("tags", [])

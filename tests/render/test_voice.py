@@ -15,13 +15,11 @@ import pytest
 
 from engine.errors import LectureError
 from render.base.files import stamp
+from render.build.voiced import Recordings, Store, digests, sounds_of
 from render.cli.voice import script as script_command
-from render.voice import files, provider, script, speaker
-from render.voice.loudness import TARGET
-from render.voice.recordings import Recordings
-from render.voice.store import BREATH, Store
-from render.voice.timing import digests, sounds_of
-from render.voice.voice import choose
+from render.voice import audio, provider, script, speaker
+from render.voice.audio import BREATH, TARGET
+from render.voice.choice import choose
 from scenes import registry
 
 from .conftest import FrontDoor
@@ -460,7 +458,7 @@ def test_a_real_scene_with_recordings_of_all_sorts(tmp_path: Path, binary: str) 
             silent.append(beat["name"])
             assert np.abs(heard[start + 1024 : end]).max() < 0.001
             continue
-        said = files.read(path)
+        said = audio.read(path)
         late, like = lag(heard, said, start)
         assert abs(late) <= FRAME, beat["name"]
         assert like > 0.95, beat["name"]

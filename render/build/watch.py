@@ -1,23 +1,29 @@
-"""The waiting of ``--watch``: starts a render, and another whenever something is saved."""
+"""``--watch``: render, wait until a file is saved that something depends on, render again.
+
+Each render is a process of its own, so that edited code is imported again and a broken file breaks
+that render only.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import glob
+import hashlib
 import os
 import queue
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 from engine.errors import LectureError, from_os_error, one_line
 from render.base.process import stoppable
-from render.build.combinations import Wish
-from render.build.order import Order
-from render.build.watch.child import VARIABLE
-from render.build.watch.sources import Sources
+from render.base.project import ROOT
+from render.build.job import BuildOptions, Job
+from render.build.run import WATCHED, How, Run
 
 _QUIET_MS = 150  # nothing was saved for that long
 _LATEST_MS = 2000  # after the first of many
@@ -28,12 +34,57 @@ _NAMED = 3
 Saved = list[Path]
 
 
-class Loop:
+class Sources:
+    """The files whose saving is of interest: ``files``, those of the options' patterns, and
+    recordings."""
+
+    def __init__(self, options: BuildOptions, files: Iterable[Path]) -> None:
+        self._patterns = [_absolute(pattern) for pattern in options.weights or ()]
+        lessons = [Path(name) for name in options.lesson.split(",")]
+        kept = [ROOT / "assets" / "lessons" / f"{name}.toml" for name in options.lesson.split(",")]
+        named = [path for path in (*files, *lessons, *kept) if path.is_file()]
+        self._files = {form for path in named for form in (path.absolute(), path.resolve())}
+        voice = options.voice
+        recordings = voice.partition(":")[2] if voice.startswith("recordings:") else ""
+        self._recordings = list(_below(Path(recordings).expanduser())) if recordings else []
+        self._seen = {path: _digest(path) for path in self._all()}
+
+    def folders(self) -> list[Path]:
+        """What to watch, each without what is below: an editor may put a new file in the place of
+        the old one, which only its folder tells."""
+        matching = (path for each in self._patterns for path in glob.glob(each))  # noqa: PTH207
+        patterns = [Path(path).parent for path in matching]
+        folders = [path.parent for path in sorted(self._files)]
+        everything = [*folders, *self._recordings, *patterns]
+        return [folder for folder in dict.fromkeys(everything) if folder.is_dir()]
+
+    def changed(self, paths: Iterable[str | Path]) -> list[Path]:
+        """Those of the paths that matter and have other contents than when last looked at."""
+        found = []
+        for path in sorted({Path(path) for path in paths}):
+            if self._matters(path) and _digest(path) != self._seen.get(path):
+                self._seen[path] = _digest(path)
+                found.append(path)
+        return found
+
+    def _matters(self, path: Path) -> bool:
+        if path in self._files or any(fnmatch(str(path), each) for each in self._patterns):
+            return True
+        return path.parent in self._recordings and not path.name.startswith(".")
+
+    def _all(self) -> Iterator[Path]:
+        for folder in self.folders():
+            yield from filter(self._matters, (path for path in folder.iterdir() if path.is_file()))
+
+
+class Watch:
     """``arguments``: the options of each render. Something saved while it runs stops it, since
     what it would still make is out of date; what it has finished stays."""
 
-    def __init__(self, wish: Wish, orders: Sequence[Order], arguments: Sequence[str]) -> None:
-        self._sources = Sources(wish, orders)
+    def __init__(
+        self, options: BuildOptions, jobs: Sequence[Job], how: How, arguments: Sequence[str]
+    ) -> None:
+        self._sources = Sources(options, Run(jobs, how).plan.files())
         self._arguments = list(arguments)
         self._events: queue.Queue[Saved | subprocess.Popen[bytes] | LectureError] = queue.Queue()
         self._render: subprocess.Popen[bytes] | None = None
@@ -66,11 +117,10 @@ class Loop:
         self._start()
 
     def _start(self) -> None:
-        command = [sys.executable, "-P", "-m", "render.build.watch.child", *self._arguments]
         self._render = subprocess.Popen(
-            command,
+            [sys.executable, "-P", "-m", "render", *self._arguments],
             stdin=subprocess.PIPE,  # its end tells the render that we are gone
-            env={**os.environ, VARIABLE: "1"},
+            env={**os.environ, WATCHED: "1"},
             process_group=0,  # Ctrl-C is for us, who stop it
         )
         threading.Thread(target=self._tell_its_end, args=(self._render,), daemon=True).start()
@@ -114,10 +164,9 @@ class Loop:
     def _watch(self, stop: threading.Event) -> None:
         import watchfiles
 
-        folders = self._sources.folders()
         try:
             for changes in watchfiles.watch(
-                *folders,
+                *self._sources.folders(),
                 watch_filter=None,
                 debounce=_LATEST_MS,
                 step=_QUIET_MS,
@@ -133,3 +182,24 @@ class Loop:
 
 def _say(line: str) -> None:
     print(one_line(line), flush=True)
+
+
+def _absolute(pattern: str) -> str:
+    return str(Path(pattern).expanduser().absolute())
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """A folder and those in it, but for Python's own."""
+    if folder.is_dir():
+        yield folder.absolute()
+        for path in sorted(folder.absolute().rglob("*/")):
+            if path.is_dir() and not path.name.startswith((".", "__")):
+                yield path
+
+
+def _digest(path: Path) -> str:
+    """Of a file's contents; empty where it cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
