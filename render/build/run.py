@@ -29,7 +29,7 @@ from render.build.inputs import Now
 from render.build.job import Job
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
-from render.build.products import Cover, Lecture, Pictures, Video
+from render.build.products import Cover, Lecture, OfScene, Pictures, Video
 from render.build.report import Report, exit_code, summary
 from render.build.screen import Estimate, Screen
 from render.media.quality import BYTES_PER_SECOND
@@ -350,13 +350,12 @@ class Run:
     def _put(self, step: Step, made: Made, *, taken: bool = False) -> None:
         """Put what was made in place; pictures wait for the video that carries them."""
         product = step.product
-        carriers = product.carriers()
         try:
-            if not carriers:
+            if isinstance(product, OfScene) and product.carriers():
+                self._held[step.id] = (product, made, taken)
+            else:
                 made = self._place(product, made, taken=taken)
             self.plan.done(step, made, taken=taken)
-            if carriers:
-                self._held[step.id] = (product, made, taken)
             self._place_held()
         except LectureError as error:
             self._fail(step, Failure.of(error))

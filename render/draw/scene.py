@@ -21,7 +21,7 @@ from render.base.project import font_file
 from render.base.reads import Json, Made, Reads
 from render.draw import split
 from render.draw.fast import choose
-from render.media.encoding import FrameEncoder
+from render.media.encoding import FrameEncoder, Share
 from render.media.quality import Quality
 from render.voice.speaker import Speaker
 from render.voice.spoken import table_of
@@ -80,7 +80,7 @@ def make(
     renderer, helper = choose(spec["renderer"])
     _collect_seldom()
 
-    def draw_part(folder: Path, share: split.Share) -> None:
+    def draw_part(folder: Path, share: Share) -> None:
         part = Play(spec, reads.settings, folder, play.speech)
         encoder = FrameEncoder(folder / split.VIDEO, part.quality, helper, share)
         part.scene(renderer, encoder, lambda _: None).render()
