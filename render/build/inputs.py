@@ -244,13 +244,18 @@ def _roots(product: Product) -> tuple[str, ...]:
 def _specs(said: list[Input], known: tuple[Input, ...]) -> Iterator[Reason]:
     before = {one.name: one for one in said}
     now = {one.name: one for one in known if one.kind == "spec"}
-    for name, one in now.items():
-        old = before.get(name)
-        if old is None or old.digest != one.digest:
-            told = repr(json.loads(old.digest)) if old else "none"
-            line = f"{name}: {told}, now {json.loads(one.digest)!r}"
-            yield Reason(name if isinstance(json.loads(one.digest), dict) else line, one)
-    yield from (Reason(name, one) for name, one in before.items() if name not in now)
+    for name in dict.fromkeys([*now, *before]):
+        old, new = before.get(name), now.get(name)
+        if old is not None and new is not None and old.digest == new.digest:
+            continue
+        if name == "voice":
+            how = "another one" if old and new else "one so far" if old else "none so far"
+            yield Reason(f"voice: {how}", old or new)
+        elif new is not None and isinstance(json.loads(new.digest), dict):
+            yield Reason(name, new)
+        else:
+            was, is_now = (repr(json.loads(one.digest)) if one else "none" for one in (old, new))
+            yield Reason(f"{name}: {was}, now {is_now}", old or new)
 
 
 def _names(said: list[Input], known: tuple[Input, ...], kind: str, word: str) -> list[Reason]:

@@ -63,9 +63,8 @@ class Run:
         self.reports = [
             Report(lecture, self.plan, alone=alone, brief=brief) for lecture in self.lectures
         ]
-        self._held: dict[
-            str, tuple[Product, Made, bool]
-        ] = {}  # pictures whose video is not in place yet
+        #: pictures whose video is not in place yet
+        self._held: dict[str, tuple[OfScene, Made, bool]] = {}
         self._lost: set[str] = set()
         self._folders: dict[str, Path] = {}
         self._given: set[str] = set()  # steps that were given out
