@@ -160,6 +160,11 @@ class Cache:
         self.end()
 
     @property
+    def address(self) -> str:
+        """The URL or whole path, for processes elsewhere."""
+        return self._choice.address
+
+    @property
     def _writes(self) -> bool:
         return not (self.read_only or self._looking)
 
@@ -218,13 +223,30 @@ class Cache:
                 return found
         return None
 
+    def lend(self, made: Made) -> None:
+        """Have the files of a record that are here, for workers elsewhere."""
+        if self._place is not None and self._writes:
+            with self._careful():
+                for role, path in made.paths.items():
+                    self._place.take_in(Path(path), _object(made.files[role].sha256))
+
+    def borrow(self, made: Made, into: Path) -> Made | None:
+        """The files of a record that somebody else has put here, as :meth:`take` does."""
+        roles = made.paths or made.files
+        files = {role: stamp for role, stamp in made.files.items() if role in roles}
+        if self._place is not None:
+            with self._careful():
+                taken = self._take(self._place, replace(made, files=files), into)
+                return taken and replace(taken, files={**made.files, **taken.files})
+        return None
+
     def take(self, entry: Entry, into: Path) -> Made | None:
         """The files of an entry, put into the private folder ``into``; it counts as used. None, and
         it is dropped, if any of it is spoiled or gone."""
         if self._place is None:
             return None
         with self._careful():
-            taken = self._take(self._place, entry, into)
+            taken = self._take(self._place, entry.made, into)
             if taken is None:
                 self._drop(entry.path)
             elif self._writes:
@@ -234,10 +256,10 @@ class Cache:
             return taken
         return None
 
-    def _take(self, place: Place, entry: Entry, into: Path) -> Made | None:
+    def _take(self, place: Place, made: Made, into: Path) -> Made | None:
         paths: dict[str, str] = {}
         stamps = {}
-        for role, noted in entry.made.files.items():
+        for role, noted in made.files.items():
             path = into / f"taken-{secrets.token_hex(8)}"
             paths[role] = str(path)
             try:
@@ -251,14 +273,15 @@ class Cache:
                 self._drop(_object(noted.sha256))
                 return None
             stamps[role] = replace(noted, mtime_ns=path.stat().st_mtime_ns)
-        return replace(entry.made, files=stamps, paths=paths)
+        return replace(made, files=stamps, paths=paths)
 
     def put(self, what: Product | Work, made: Made, files: Mapping[str, Path]) -> None:
-        """Store a product; the files stay where they are. A record whose key is not that of its
-        inputs (code was edited meanwhile) is not stored."""
+        """Store a product; the files stay where they are. One whose code was edited
+        meanwhile, or whose key is not that of its inputs, is not stored."""
         if self._place is None or not self._writes:
             return
-        if made.key != key_of(what.kind, made.inputs):
+        known = all(one.digest for one in made.inputs if one.kind == "code")
+        if not known or made.key != key_of(what.kind, made.inputs):
             return
         entry = Entry.of(what, made)
         with self._careful():

@@ -32,8 +32,8 @@ _READ = "value", "text", "file"
 
 
 def run(work: Work, tell: Callable[[int], None]) -> Iterator[tuple[str, Made]]:
-    """Make a product, check it, and describe it; then what the same play has yielded. Each with
-    its step. Raises LectureError for a mistake in the input, and whatever a maker raises."""
+    """Make a product, check it, and describe it; what the same play has yielded comes first. Each
+    with its step. Raises LectureError for a mistake in the input, and whatever a maker raises."""
     folder = Path(work.folder)
     also = _module(work.also) if work.also else None
     reads = Reads(
