@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import os
 import re
 import secrets
 import time
@@ -29,71 +28,15 @@ from engine.errors import LectureError, from_os_error
 from render.base.reader import parsed
 from render.base.reads import Made, sha256
 from render.build.eviction import evict
-from render.build.places import Place, place_of
+from render.build.places import CacheChoice, Place, place_of
 from render.build.product import FORM, Product, Work, content_of, digest, key_of, question_of
 
 if TYPE_CHECKING:
     from render.build.inputs import Now
 
-VARIABLE = "LECTURE_STORE"
-NONE = "none"
-DEFAULT_SIZE = "20GB"
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MOST = 16 << 20  # bytes of an entry
 _SECONDS_BETWEEN_SIGNS = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class CacheChoice:
-    """``url``: a folder or an fsspec URL, None for no cache. ``named``: by the user, so that it is
-    an error if it cannot be used. ``limit``: bytes; None: whoever else uses it keeps it small."""
-
-    url: str | None
-    named: bool
-    limit: int | None
-
-    @property
-    def address(self) -> str:
-        """The URL, or the whole path of the folder: for use by processes elsewhere."""
-        url = self.url or ""
-        return url if "://" in url or "::" in url else str(Path(url).expanduser().absolute())
-
-
-NO_CACHE = CacheChoice(None, False, None)
-
-
-def choose(store: str | None, size: str) -> CacheChoice:
-    """What ``--store`` and ``--store-size`` say; without the first, LECTURE_STORE or the cache
-    folder. Raises LectureError for a size that is none."""
-    limit = bytes_of(size)
-    said = store or os.environ.get(VARIABLE) or None
-    if said == NONE:
-        return NO_CACHE
-    return CacheChoice(said or _default(), bool(said), limit)
-
-
-def bytes_of(size: str) -> int:
-    """``20GB``, ``500 MB``, ``1.5GiB`` as a number of bytes. Raises LectureError."""
-    found = _SIZE.fullmatch(size.strip())
-    if not found:
-        raise LectureError(field="--store-size", expected="a size like 20GB", found=repr(size))
-    number, unit, binary = found.groups()
-    factor = _UNITS[unit.lower()]
-    if binary:
-        factor = 2 ** (10 * list(_UNITS).index(unit.lower()))
-    return int(float(number) * factor)
-
-
-def _default() -> str | None:
-    """In the user's cache folder; None where there is no home."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    with contextlib.suppress(RuntimeError):
-        if not folder.is_absolute():
-            folder = Path.home() / ".cache"
-        return str(folder / "transformer-lecture" / "store")
-    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The pool whose workers are those of a Dask cluster (docs/cluster.md); needs the extra ``cluster``.
+"""The pool whose workers are those of a Dask cluster (docs/cluster.md): the extra ``cluster``.
 
 Works that draw are Dask's to distribute, and to try again where a worker is lost; everything light
 is made here. Results come back through the cache. A plugin asks each worker, whenever it comes,
@@ -26,8 +26,9 @@ from engine.errors import LectureError, one_line
 from render.base.failure import Failure, need
 from render.base.reads import Made
 from render.build import remote
-from render.build.cache import Cache, CacheChoice
+from render.build.cache import Cache
 from render.build.events import Event
+from render.build.places import CacheChoice
 from render.build.pool import LocalPool
 from render.build.product import Work
 

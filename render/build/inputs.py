@@ -210,12 +210,19 @@ class Now:
                     yield Reason(_WORDED[kind](one), one)
         yield from _few(_names(said["code"], known, "code", "file "), "more files")
         yield from _names(said["tool"], known, "tool", "")
+        yield from self._needs_changed(product, {one.name: one for one in said["need"]})
+
+    def _needs_changed(self, product: Product, said: Mapping[str, Input]) -> Iterator[Reason]:
+        """Needs whose contents are known to be others than they were."""
         needs = product.needs()
-        for one in said["need"]:
-            need = needs.get(one.name)
-            content = self.contents.get(need.id) if need else ""
-            if content is not None and content != one.digest:
-                yield Reason(f"{one.name}: changed", one)
+        for role in dict.fromkeys([*said, *needs]):
+            old = said[role].digest if role in said else ""
+            now = self.contents.get(needs[role].id) if role in needs else ""
+            if now is not None and now != old:
+                how = "another one" if now and old else "new" if now else "gone"
+                kind, _, rest = role.partition(" ")
+                told = f"recording {rest.replace(' ', '/')}" if kind == "sound" else role
+                yield Reason(f"{told}: {how}", Input("need", role, None, old))
 
 
 _WORDED: dict[str, Any] = {

@@ -11,6 +11,7 @@ from render.base.reads import Made, Reason
 from render.build.inputs import Now
 from render.build.product import Product, Step, digest
 
+_OTHERWISE = Reason("what it is made from")
 _NEEDED = Reason("its files are needed")
 
 
@@ -87,7 +88,10 @@ class Plan:
         step.reasons = tuple(self.now.why(product, old))
         if old is None or step.reasons or (step.id in self.asked and self._forced(product)):
             return
-        if all(map(self.is_settled, step.needs)) and self.now.before(product) is not None:
+        if all(map(self.is_settled, step.needs)):
+            if product.key(self.now, old) != old.key:  # what no line tells
+                step.reasons = (_OTHERWISE,)
+                return
             step.made, step.action = old, "keep"
             self.now.contents[step.id] = old.content
             product.settled(old)

@@ -44,7 +44,7 @@ class LocalPool:
     descriptor that every worker holds open. Leaving the context ends all workers at once."""
 
     def __init__(self, slots: int, lock: int | None = None, patience: float = PATIENCE) -> None:
-        self.slots = slots
+        self._slots = slots
         self._lock, self._patience = lock, patience
         self._waiting: deque[Work] = deque()
         self._drawing: list[_Worker] = []
@@ -60,6 +60,10 @@ class LocalPool:
         for each in self._alive():
             each.kill()
         self._selector.close()
+
+    @property
+    def slots(self) -> int:
+        return self._slots
 
     @property
     def is_idle(self) -> bool:
@@ -103,7 +107,7 @@ class LocalPool:
         return [*self._drawing, *([self._light] if self._light else [])]
 
     def _fill(self) -> None:
-        while self._waiting and len(self._drawing) < self.slots:
+        while self._waiting and len(self._drawing) < self._slots:
             work = self._waiting.popleft()
             each = self._start("forkserver" if _FORKS else "spawn", alone=True)
             self._drawing.append(each)

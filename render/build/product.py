@@ -97,7 +97,7 @@ class Product(ABC):
         """Products that must be up to date before :meth:`pause` can tell anything."""
         return ()
 
-    def settled(self, made: Made) -> None:
+    def settled(self, made: Made) -> None:  # noqa: B027 - most have nothing to do
         """Called when its record is known to be that of now."""
 
     def optional(self, role: str) -> bool:

@@ -32,7 +32,7 @@ GUESSED_SECONDS = 45.0  # of a scene never rendered before: the middle of what s
 
 
 @dataclass(frozen=True)
-class _OfScene(Product):
+class OfScene(Product):
     """A product of one scene of a job."""
 
     lecture: Lecture = field(repr=False)
@@ -63,7 +63,7 @@ class _OfScene(Product):
 
 
 @dataclass(frozen=True)
-class Pictures(_OfScene):
+class Pictures(OfScene):
     """What is drawn, encoded, without sound; carried by the scene's video."""
 
     kind: ClassVar[str] = "pictures"
@@ -110,7 +110,7 @@ class Pictures(_OfScene):
         if voice.recordings is None:
             return asked  # of a synthetic voice, whose name is told
         busy, quiet, fps = asked.arg
-        sound = self.lecture.sounds(self.scene).get(asked.name)
+        sound = self.lecture.sounds(self.scene).get(asked.name.rpartition("/")[2])
         spoken = self.lecture.seconds.get(sound.id, 0.0) if sound else 0.0
         return Input("pause", asked.name, asked.arg, str(pause(busy, quiet, spoken, fps)))
 
@@ -129,7 +129,7 @@ class Pictures(_OfScene):
 
 
 @dataclass(frozen=True)
-class Cover(_OfScene):
+class Cover(OfScene):
     """The picture for lists of videos; the play that draws the pictures yields it as well."""
 
     kind: ClassVar[str] = "cover"
@@ -151,7 +151,7 @@ class Cover(_OfScene):
 
 
 @dataclass(frozen=True)
-class Cues(_OfScene):
+class Cues(OfScene):
     """What is said in a scene in one language, in lines, by frames."""
 
     caption_language: str
@@ -173,7 +173,7 @@ class Cues(_OfScene):
 
 
 @dataclass(frozen=True)
-class Burned(_OfScene):
+class Burned(OfScene):
     """Pictures with captions drawn into them; carried by the scene's video."""
 
     kind: ClassVar[str] = "burned"
@@ -484,9 +484,9 @@ class Lecture:
         if name not in self._lengths:
             out, seconds = self.job.out, GUESSED_SECONDS
             for folder in (out, *sorted(out.parent.glob("*/"))):
-                facts = read_state(folder / STATE / f"{Path(name).stem}.json").get("facts")
+                said = read_state(folder / STATE / f"{Path(name).stem}.json")
                 try:
-                    seconds = facts["frames"] / facts["fps"]
+                    seconds = said["facts"]["frames"] / said["facts"]["fps"]
                     break
                 except (TypeError, KeyError, ZeroDivisionError):
                     continue
@@ -504,7 +504,8 @@ class Lecture:
             lines += [each.facts["bad"] for each in made.values() if each and "bad" in each.facts]
             drawn = plan.steps[self.pictures(scene).id].made
             beats = drawn.facts["beats"] if drawn else ()
-            good = [b for b in beats if (m := made.get(b["key"])) and "bad" not in m.facts]
+            fit = {beat for beat, each in made.items() if each and "bad" not in each.facts}
+            good = [beat for beat in beats if beat["key"] in fit]
             silent = [beat["key"] for beat in beats if beat not in good]
             lines += recordings.missing(scene.slug, silent, len(good))
             for beat in good:

@@ -21,9 +21,10 @@ from engine.errors import LectureError
 from render.base.files import Workspace
 from render.base.project import ASSETS, font_file
 from render.base.reads import Made, sha256
-from render.build.cache import Cache, CacheChoice
+from render.build.cache import Cache
 from render.build.code import Code, digest_of_source
 from render.build.inputs import Now
+from render.build.places import CacheChoice
 from render.build.pool import LocalPool
 from render.build.product import Work
 from scenes import registry
@@ -137,7 +138,7 @@ def render(said: str, files: Mapping[str, bytes], run: str) -> dict[str, Any]:
         outcome = _outcome(work, space, worker, run)
         if "failure" in outcome:
             return outcome
-        made = {step: made for step, made in outcome["made"]}
+        made = dict(outcome["made"])
         for what in filter(None, (work, work.also)):
             if what.step in made:
                 paths = {role: Path(path) for role, path in made[what.step].paths.items()}
@@ -166,9 +167,9 @@ def _here(work: Work, files: Mapping[str, bytes], space: Workspace, shared: Cach
     spoken = work.spoken
     if spoken and "kept" in spoken:
         spoken = {**spoken, "kept": str(folder / "sounds")}
-    own = {"settings": settings, "needs": needs, "folder": str(folder), "spoken": spoken}
     also = replace(work.also, settings=settings, folder=str(folder)) if work.also else None
-    return replace(work, **own, also=also, threads=1)
+    own = replace(work, settings=settings, needs=needs, folder=str(folder))
+    return replace(own, spoken=spoken, also=also, threads=1)
 
 
 def _outcome(work: Work, space: Workspace, worker: Any, run: str) -> dict[str, Any]:

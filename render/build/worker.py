@@ -32,7 +32,7 @@ _READ = "value", "text", "file"
 
 
 def run(work: Work, tell: Callable[[int], None]) -> Iterator[tuple[str, Made]]:
-    """Make a product, check it, and describe it; what the same play has yielded comes first. Each
+    """Make a product, check it, and describe it; before that, what the same play has yielded. Each
     with its step. Raises LectureError for a mistake in the input, and whatever a maker raises."""
     folder = Path(work.folder)
     also = _module(work.also) if work.also else None
@@ -48,14 +48,11 @@ def run(work: Work, tell: Callable[[int], None]) -> Iterator[tuple[str, Made]]:
     facts = json.loads(files.pop(FACTS).read_bytes()) if FACTS in files else {}
     check(work.checker, work.spec, work.needs, files, facts)
     found = reads.inputs()
-    yield work.step, _made(replace(work, inputs=(*work.inputs, *found)), files, facts)
     if work.also and also and (folder / also.NAME).is_file():
         read = tuple(one for one in found if one.kind in _READ)
-        files = {Path(also.NAME).stem: folder / also.NAME}
-        yield (
-            work.also.step,
-            _made(replace(work.also, inputs=(*work.also.inputs, *read)), files, {}),
-        )
+        seen = replace(work.also, inputs=(*work.also.inputs, *read))
+        yield seen.step, _made(seen, {Path(also.NAME).stem: folder / also.NAME}, {})
+    yield work.step, _made(replace(work, inputs=(*work.inputs, *found)), files, facts)
 
 
 def check(

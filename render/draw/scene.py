@@ -21,7 +21,7 @@ from render.base.project import font_file
 from render.base.reads import Json, Made, Reads
 from render.draw import split
 from render.draw.fast import choose
-from render.media.encoding import FrameEncoder
+from render.media.encoding import FrameEncoder, Share
 from render.media.quality import Quality
 from render.voice.speaker import Speaker
 from render.voice.spoken import table_of
@@ -80,7 +80,7 @@ def make(
     renderer, helper = choose(spec["renderer"])
     _collect_seldom()
 
-    def draw_part(folder: Path, share: split.Share) -> None:
+    def draw_part(folder: Path, share: Share) -> None:
         part = Play(spec, reads.settings, folder, play.speech)
         encoder = FrameEncoder(folder / split.VIDEO, part.quality, helper, share)
         part.scene(renderer, encoder, lambda _: None).render()
@@ -99,7 +99,7 @@ def make(
     if encoder.frames == 0:
         raise LectureError(where=spec["module"], expected="a scene that plays", found="no frames")
     _check_clock(scene, spec["slug"], encoder.frames, fps)
-    _record(reads, scene, spec["language"], fps, speaker)
+    _record(reads, scene, spec, fps, speaker)
     for finish in watching:
         try:
             finish(into)
@@ -136,15 +136,18 @@ def _speaker(reads: Reads, spec: Mapping[str, Json]) -> Speaker | None:
     return Speaker(reads.spoken, spec["slug"], spec["language"])
 
 
-def _record(reads: Reads, scene: Any, language: str, fps: int, speaker: Speaker | None) -> None:
+def _record(
+    reads: Reads, scene: Any, spec: Mapping[str, Json], fps: int, speaker: Speaker | None
+) -> None:
     """Note everything that the pictures depend on besides the code and what was told."""
-    reads.take(scene.reads, language)
+    reads.take(scene.reads, spec["language"])
     reads.uses(font_file())
     if speaker and speaker.synthetic:
-        reads.uses(table_of(language))
+        reads.uses(table_of(spec["language"]))
     elif speaker:
         for beat in scene.timeline:
-            reads.pause(beat.key, beat.busy, beat.quiet, fps, speaker.lasts(beat.key))
+            name, spoken = f"{spec['slug']}/{beat.key}", speaker.lasts(beat.key)
+            reads.pause(name, beat.busy, beat.quiet, fps, spoken)
 
 
 def _collect_seldom() -> None:
