@@ -144,6 +144,7 @@ class ClusterPool:
         self._threads: dict[str, int] = {}  # by worker, 0 for one that is refused
         self._works: dict[str, tuple[Work, Any]] = {}  # and future, by key
         self._alone_since = self._looked = 0.0
+        self._asked_for = remote.fingerprint()
 
     @property
     def slots(self) -> int:
@@ -151,7 +152,7 @@ class ClusterPool:
         return max(1, sum(self._threads.values()))
 
     def __enter__(self) -> ClusterPool:
-        asked = remote.Asked(self._cache.address, self._cache.mark, remote.fingerprint(), self._run)
+        asked = remote.Asked(self._cache.address, self._cache.mark, self._asked_for, self._run)
         with contextlib.ExitStack() as stack:
             self._light = stack.enter_context(LocalPool(0))
             self._client = stack.enter_context(client(self._address, self._scratch, self._say))
