@@ -23,10 +23,11 @@ from render.base.files import (
 )
 from render.base.process import stoppable
 from render.base.reads import Made, Stamp
-from render.build.cache import NO_CACHE, Cache, CacheChoice
+from render.build.cache import Cache
 from render.build.events import Event, Pool
 from render.build.inputs import Now
 from render.build.job import Job
+from render.build.places import NO_CACHE, CacheChoice
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
 from render.build.products import Cover, Lecture, OfScene, Pictures, Video
@@ -147,8 +148,8 @@ class Run:
             self._estimate = Estimate(works, slots)
             with (
                 Screen(self._estimate, len(works)) as self._screen,
-                Cache.open(self.how.cache, self._screen.say) as self._cache,
-                self._pool(slots) as self._pool_now,
+                Cache.open(self._choice(), self._screen.say) as self._cache,
+                self._pool(slots if drawn else 0) as self._pool_now,
             ):
                 for report in self.reports:
                     self._say(report.first_lines())
@@ -156,14 +157,23 @@ class Run:
             return self._cache.failed
 
     def _pool(self, slots: int) -> AbstractContextManager[Pool]:
-        """The processes of this machine, or those of a cluster."""
-        if self.how.cluster is None:
+        """The processes of this machine, or those of a cluster where anything is to be drawn."""
+        if self.how.cluster is None or not slots:
             from render.build.pool import LocalPool
 
             return LocalPool(slots, lock=self._space.lock)
         from render.build.cluster import ClusterPool
 
-        return ClusterPool(self.how.cluster, self.how.cache, self._screen.say)
+        scratch = self._space.fresh_folder("cluster")
+        return ClusterPool(self.how.cluster, self._cache, scratch, self._screen.say)
+
+    def _choice(self) -> CacheChoice:
+        """The cache: with a cluster there must be one, through which results come back."""
+        if self.how.cluster is None:
+            return self.how.cache
+        from render.build.cluster import cache_for
+
+        return cache_for(self.how.cache, self._space.folder)
 
     def _loop(self) -> None:
         running = 0
