@@ -22,7 +22,7 @@ from engine.errors import LectureError, one_line
 from render.base.process import end_with
 from render.build.forks import can_fork
 from render.build.task import Task
-from render.media.encoding import Share
+from render.media.share import Share
 
 _VIDEO = "part.mp4"
 _NUMBERED = 2  # keyframes until their numbers begin anew
@@ -127,7 +127,7 @@ def places(task: Task, *, compiled: bool) -> list[int]:
 
     ``compiled``: the compiled helper draws, the only one that leaves frames out.
     """
-    from render.media.stream import is_joined_exactly
+    from render.media.pictures import is_joined_exactly
 
     synthetic = task.voice is not None and task.voice["sounds"] is None  # spoken while it plays
     parts = -(-task.threads // _CORES)

@@ -24,8 +24,9 @@ from render.base.process import end_with
 from render.build.incremental.made import Notes, key_of, picture
 from render.build.task import Message, Result, Task, encode_message
 from render.draw import split
-from render.media.encoding import FrameEncoder, Share
 from render.media.mux import Part, Video, mux
+from render.media.pictures import FrameEncoder
+from render.media.share import Share
 
 if TYPE_CHECKING:
     from render.build.voiced import Speaker

@@ -13,7 +13,7 @@ from typing import Any
 from manim import SceneFileWriter
 
 from engine.errors import LectureError
-from render.media.encoding import FrameEncoder
+from render.media.pictures import FrameEncoder
 
 _REPORT_EVERY = 10  # frames
 

@@ -12,7 +12,7 @@ import pytest
 
 from engine.errors import LectureError
 from render.media import ffmpeg
-from render.media.encoding import FrameEncoder
+from render.media.pictures import FrameEncoder
 
 from .conftest import DRAFT, draw, encode
 

@@ -24,7 +24,7 @@ from render.draw.fast import FastRenderer, hooks, native
 from render.draw.split import Helpers, Share, bounds
 from render.draw.writer import StreamWriter
 from render.media import ffmpeg
-from render.media.encoding import FrameEncoder
+from render.media.pictures import FrameEncoder
 from scenes import registry
 from scenes.settings import Settings
 

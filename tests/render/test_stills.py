@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from render.media import mp4
+from render.media.pictures import PictureFile, _stills
 from render.media.quality import QUALITIES
 from render.media.stills import Stills, Unexpected, nal_units
-from render.media.stream import PictureFile, _stills
 
 DRAFT = QUALITIES["draft"]
 SETTLING = DRAFT.fps // 5  # frames from one look at what has settled to the next
