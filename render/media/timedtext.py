@@ -151,13 +151,15 @@ class _Bcc(msgspec.Struct):
 
 def _from_blocks(text: str) -> list[Cue]:
     """Of WebVTT and SRT alike: blocks between empty lines, those with times are cues."""
-    escapes = {new: old for old, new in reversed(_VTT.items())} if text[:6] == "WEBVTT" else {}
+    is_vtt = text.startswith("WEBVTT")
+    escapes = {new: old for old, new in reversed(_VTT.items())} if is_vtt else {}
     found = []
     for block in re.split(r"\n{2,}", text):
         lines = block.strip().split("\n")
         for index, line in enumerate(lines):
             if match := _TIMES.match(line):
-                said = re.sub(r"</?[a-zA-Z][^<>]*>", "", "\n".join(lines[index + 1 :]))
+                said = "\n".join(lines[index + 1 :])
+                said = said if is_vtt else re.sub(r"</?[a-zA-Z][^<>]*>", "", said)
                 shown = tuple(_replaced(said, escapes).split("\n"))
                 found.append(Cue(_time(*match.groups()[:4]), _time(*match.groups()[4:]), shown))
                 break

@@ -17,7 +17,8 @@ def packets(video: Path) -> list[tuple[object, ...]]:
     """Of pictures and sound."""
     with av.open(str(video)) as container:
         streams = container.streams.video[0], container.streams.audio[0]
-        return [(p.stream.type, p.pts, p.dts, bytes(p)) for p in container.demux(*streams)]
+        found = [(p.stream.type, p.pts, p.dts, bytes(p)) for p in container.demux(*streams)]
+    return sorted(found, key=lambda packet: packet[0])
 
 
 def test_an_english_sentence_makes_captions_anew_and_draws_nothing(house: Rendered) -> None:
