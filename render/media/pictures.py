@@ -21,11 +21,17 @@ from av.video.frame import PictureType
 from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
 from engine.errors import LectureError
-from render.media import mp4
 from render.media.quality import Quality
 from render.media.settling import Region, Settling, whole, with_regions
 from render.media.share import Share
-from render.media.stills import Stills, Unexpected, in_stream, nal_units
+from render.media.stills import (
+    Stills,
+    Unexpected,
+    in_stream,
+    nal_units,
+    packet_units,
+    picture_bytes,
+)
 
 _WAITING_BYTES = 16_000_000  # of frames drawn but not yet encoded
 _SCALING = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.FULL_CHR_H_INT
@@ -278,7 +284,7 @@ class PictureFile:
         packet.time_base = Fraction(1, self._quality.fps)
         packet.duration = 1
         packet.is_keyframe = self._written % self._quality.keyframe_interval == 0
-        self._digest.update(mp4.picture(nal_units(data)))
+        self._digest.update(picture_bytes(nal_units(data)))
         self._written += 1
         self._container.mux(packet)
 
@@ -295,7 +301,7 @@ class PictureFile:
         with av.open(str(part)) as container:
             for packet in container.demux(video=0):
                 if packet.size:
-                    self._write(in_stream(mp4.units(bytes(packet))))
+                    self._write(in_stream(packet_units(bytes(packet))))
 
     def abort(self) -> None:
         """Close; what is on disk is worthless."""

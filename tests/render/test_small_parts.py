@@ -14,6 +14,7 @@ from render.build.progress import duration
 from render.build.task import Result, Task
 from render.media import mp4
 from render.media.quality import QUALITIES
+from render.media.stills import is_idr, packet_units
 
 
 class Clock:
@@ -125,9 +126,9 @@ class TestBoxes:
 def test_units_of_a_packet() -> None:
     units = [b"\x06sei", b"\x65idr", b"\x41p"]
     packet = b"".join(len(unit).to_bytes(4, "big") + unit for unit in units)
-    assert list(mp4.units(packet)) == units
-    assert mp4.is_idr(packet)
-    assert not mp4.is_idr(packet[:8])
+    assert list(packet_units(packet)) == units
+    assert is_idr(packet)
+    assert not is_idr(packet[:8])
 
 
 @pytest.mark.parametrize(
