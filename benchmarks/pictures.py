@@ -23,8 +23,8 @@ from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
 from render.draw.fast import choose
 from render.draw.writer import StreamWriter
+from render.media.pictures import PictureFile
 from render.media.quality import QUALITIES, Quality
-from render.media.stream import PictureFile
 from scenes import registry
 from scenes.settings import Settings
 

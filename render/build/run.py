@@ -157,18 +157,18 @@ class Run:
             return self._cache.failed
 
     def _pool(self, slots: int) -> AbstractContextManager[Pool]:
-        """The processes of this machine, or those of a cluster where anything is to be drawn."""
-        if self.how.cluster is None or not slots:
+        """The processes of this machine, or those of a cluster."""
+        if self.how.cluster is None:
             from render.build.pool import LocalPool
 
-            return LocalPool(slots, lock=self._space.lock)
+            return LocalPool(slots, self._space.lock)
         from render.build.cluster import ClusterPool
 
         scratch = self._space.fresh_folder("cluster")
         return ClusterPool(self.how.cluster, self._cache, scratch, self._screen.say)
 
     def _choice(self) -> CacheChoice:
-        """The cache: with a cluster there must be one, through which results come back."""
+        """The cache of this run; on a cluster there must be one."""
         if self.how.cluster is None:
             return self.how.cache
         from render.build.cluster import cache_for

@@ -17,9 +17,9 @@ from render.base.files import Workspace
 from render.build import film
 from render.media import ffmpeg
 from render.media.check import check_video
-from render.media.encoding import FrameEncoder
 from render.media.mp4 import LECTURE_TITLES, Chapter, Origin
 from render.media.mux import Part, Video, chapters_of, escape, metadata_of, mux
+from render.media.pictures import FrameEncoder
 from render.media.timedtext import Cue, Track
 
 from .conftest import DRAFT, ORIGIN, draw, encode, finished
