@@ -279,20 +279,10 @@ class Run:
         for role in product.opens & set(made.files):
             path = self.plan.paths[need.id, role]
             if not path.is_relative_to(self._space.folder):
-                path = self._safe(path, made.files[role])
+                copy = self._space.fresh_folder("needs") / path.name
+                path = safe_copy(path, made.files[role], copy)
             paths[role] = str(path)
         return replace(made, paths=paths)
-
-    def _safe(self, path: Path, stamp: Stamp) -> Path:
-        """A second name for a file in place, so that no other run can exchange it."""
-        copy = self._space.fresh_folder("needs") / path.name
-        try:
-            bring(path, copy)
-        except OSError as error:
-            raise LectureError(where=path, expected="a file", found="none any more") from error
-        if not stamp.holds(copy):
-            raise LectureError(where=path.name, expected="the one there was", found="another one")
-        return copy
 
     # -- what has happened ---------------------------------------------------------------------
 
@@ -409,6 +399,18 @@ class Run:
     def _say(self, lines: Iterator[str]) -> None:
         for line in lines:
             self._screen.say(line)
+
+
+def safe_copy(path: Path, stamp: Stamp, copy: Path) -> Path:
+    """A second name for a file in place, so that no other run can exchange it. Raises LectureError
+    where it is not the file that was stamped."""
+    try:
+        bring(path, copy)
+    except OSError as error:
+        raise LectureError(where=path.name, expected="a file", found="none any more") from error
+    if not stamp.holds(copy):
+        raise LectureError(where=path.name, expected="the one there was", found="another one")
+    return copy
 
 
 def name_weights(numbers: Path, settings: Settings) -> None:
