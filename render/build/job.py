@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.errors import LectureError, quoted
-from render.build.cache import NO_CACHE, CacheChoice
 from render.build.folders import DEFAULT_LESSON, Kind, folders_of
+from render.build.places import NO_CACHE, CacheChoice
 from render.media.quality import QUALITIES, Quality
 from scenes import registry, texts
 from scenes.registry import SceneInfo

@@ -42,8 +42,8 @@ class Run:
     """Makes what of ``jobs`` is not up to date. Making one raises LectureError for what cannot be:
     invalid weight files, no ffmpeg, no folder of recordings."""
 
-    def __init__(self, jobs: Sequence[Job], how: How = How()) -> None:
-        self.how = how
+    def __init__(self, jobs: Sequence[Job], how: How | None = None) -> None:
+        self.how = how or How()
         self.now = Now(jobs[0].out / STATE)
         self.lectures = [Lecture.of(job) for job in jobs]
         products = [product for lecture in self.lectures for product in lecture.products()]
