@@ -97,6 +97,9 @@ class Pictures(OfScene):
     def asks(self) -> tuple[Product, ...]:
         return tuple(self.lecture.sounds(self.scene).values())
 
+    def optional(self, role: str) -> bool:
+        return True  # of sounds: a beat without one is silent
+
     def pause(self, asked: Input) -> Input | None:
         voice = self.lecture.voice
         if voice is None:
@@ -139,6 +142,9 @@ class Cover(OfScene):
 
     def targets(self) -> Mapping[str, Path]:
         return {"cover": SideFiles(self.video).cover}
+
+    def asks(self) -> tuple[Product, ...]:
+        return (self.lecture.pictures(self.scene),)
 
     def modules(self) -> tuple[str, ...]:
         return (self.scene.module,)

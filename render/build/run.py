@@ -28,7 +28,7 @@ from render.build.lecture import Lecture
 from render.build.places import CacheChoice
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
-from render.build.products import Cover, Pictures
+from render.build.products import Pictures
 from render.build.report import Report, exit_code, summary
 from render.build.screen import Estimate, Screen
 from render.build.videos import Video
@@ -45,6 +45,8 @@ class Run:
     def __init__(self, jobs: Sequence[Job], how: How | None = None) -> None:
         self.how = how or How()
         self.now = Now(jobs[0].out / STATE)
+        for job in jobs:
+            self.now.passes(job.values())  # so that invalid weight files are told first
         self.lectures = [Lecture.of(job) for job in jobs]
         products = [product for lecture in self.lectures for product in lecture.products()]
         self.plan = Plan(products, self.now, self._is_forced)
@@ -124,6 +126,7 @@ class Run:
     def _work(self) -> bool:
         """Make everything that is due; returns whether a cache that was named has failed."""
         first = self.lectures[0].job
+        self.now.ffmpeg()  # so that it is told first if there is none
         with stoppable(), Workspace(first.out) as self._space:
             for lecture in self.lectures[1:]:
                 make_folder(lecture.job.out / STATE)
@@ -200,14 +203,8 @@ class Run:
         return given
 
     def _waits(self, step: Step) -> bool:
-        """Whether a step is better not given out yet: there is no slot, or it is the cover of a
-        scene whose pictures are being drawn."""
-        product = step.product
-        if isinstance(product, Cover):
-            pictures = product.lecture.pictures(product.scene).id
-            if pictures in self.plan.steps and not self.plan.is_settled(pictures):
-                return not self.plan.hindrance(pictures) and pictures in self.plan.asked
-        return product.heavy and len(self._slots) >= self._pool_now.slots
+        """Whether there is no slot for a step now."""
+        return step.product.heavy and len(self._slots) >= self._pool_now.slots
 
     def _work_of(self, step: Step) -> Work:
         """What a worker needs for a step. Raises LectureError where a file of a need has just
