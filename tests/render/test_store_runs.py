@@ -102,7 +102,7 @@ class TestStoresThatCannotBeUsed:
     def test_one_that_breaks_meanwhile(self, house: Rendered, front_door: FrontDoor) -> None:
         """The video is kept; that it is not stored is told and is a failure."""
         (house.folder / "s" / "runs").mkdir(parents=True)
-        (house.folder / "s" / "orders").write_text("in the way")
+        (house.folder / "s" / "entries").write_text("in the way")
         result = front_door("1", "--quality", "draft", "--out", "q", *STORE)
         assert result.returncode == 2
         assert "the store is not used any more" in result.stdout
