@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError, one_line
+from engine.reader import WEIGHT_BYTES, read_bytes
 from render.base.failure import Failure, need
 from render.base.reads import Made
 from render.build import remote
@@ -181,7 +182,7 @@ class ClusterPool:
         for made in work.needs.values():
             self._cache.lend(made)
         named = {name: Path(work.settings[name]) for name in _WEIGHTS if name in work.settings}
-        files = {name: path.read_bytes() for name, path in named.items()}
+        files = {name: read_bytes(path, WEIGHT_BYTES) for name, path in named.items()}
         key = f"{self._run}-{secrets.token_hex(8)}"
         future = self._client.submit(
             pickle.loads,

@@ -21,6 +21,7 @@ import time
 import types
 from collections import deque
 from collections.abc import Iterator
+from multiprocessing import forkserver
 from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,13 @@ class LocalPool:
         self._ready.extend(Event(step, "lost", failure=failure) for step in each.steps)
 
 
+def forget_forks() -> None:
+    """End the process that workers are forked from, when they have ended: the code that it has
+    imported is no longer that of the files."""
+    server: Any = forkserver
+    server._forkserver._stop()
+
+
 class _Handed:
     """A descriptor that the process gets which this is pickled for, as a number of its own."""
 
@@ -198,12 +206,13 @@ class _Worker:
             os.close(answers)
 
     def give(self, work: Work) -> None:
-        """Have the worker make something."""
+        """Have the worker make something. It is told where to read what: a pipe that nobody empties
+        takes little."""
         self.steps[work.step] = True
-        data = work.to_json().encode("ascii") + b"\n"
+        said = Path(work.folder) / "work.json"
+        said.write_text(work.to_json(), encoding="ascii")
         with contextlib.suppress(BrokenPipeError):  # its end is noticed by its messages
-            while data:
-                data = data[os.write(self._works, data) :]
+            os.write(self._works, json.dumps(str(said.absolute())).encode("ascii") + b"\n")
 
     def read(self) -> list[dict[str, Any]] | None:
         """The messages that have come in; None at the end."""

@@ -178,6 +178,7 @@ class Run:
     def _loop(self) -> None:
         running = 0
         while True:
+            self._estimate.slots = self._pool_now.slots
             running += self._give_out()
             for report in self.reports:
                 self._say(report.lines())
