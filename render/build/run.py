@@ -157,18 +157,18 @@ class Run:
             return self._cache.failed
 
     def _pool(self, slots: int) -> AbstractContextManager[Pool]:
-        """The processes of this machine, or those of a cluster where anything is to be drawn."""
-        if self.how.cluster is None or not slots:
+        """The processes of this machine, or those of a cluster."""
+        if self.how.cluster is None:
             from render.build.pool import LocalPool
 
-            return LocalPool(slots, lock=self._space.lock)
+            return LocalPool(slots, self._space.lock)
         from render.build.cluster import ClusterPool
 
         scratch = self._space.fresh_folder("cluster")
         return ClusterPool(self.how.cluster, self._cache, scratch, self._screen.say)
 
     def _choice(self) -> CacheChoice:
-        """The cache: with a cluster there must be one, through which results come back."""
+        """The cache of this run; on a cluster there must be one."""
         if self.how.cluster is None:
             return self.how.cache
         from render.build.cluster import cache_for
@@ -280,20 +280,10 @@ class Run:
         for role in product.opens & set(made.files):
             path = self.plan.paths[need.id, role]
             if not path.is_relative_to(self._space.folder):
-                path = self._safe(path, made.files[role])
+                copy = self._space.fresh_folder("needs") / path.name
+                path = safe_copy(path, made.files[role], copy)
             paths[role] = str(path)
         return replace(made, paths=paths)
-
-    def _safe(self, path: Path, stamp: Stamp) -> Path:
-        """A second name for a file in place, so that no other run can exchange it."""
-        copy = self._space.fresh_folder("needs") / path.name
-        try:
-            bring(path, copy)
-        except OSError as error:
-            raise LectureError(where=path, expected="a file", found="none any more") from error
-        if not stamp.holds(copy):
-            raise LectureError(where=path.name, expected="the one there was", found="another one")
-        return copy
 
     # -- what has happened ---------------------------------------------------------------------
 
@@ -410,6 +400,18 @@ class Run:
     def _say(self, lines: Iterator[str]) -> None:
         for line in lines:
             self._screen.say(line)
+
+
+def safe_copy(path: Path, stamp: Stamp, copy: Path) -> Path:
+    """A second name for a file in place, so that no other run can exchange it. Raises LectureError
+    where it is not the file that was stamped."""
+    try:
+        bring(path, copy)
+    except OSError as error:
+        raise LectureError(where=path.name, expected="a file", found="none any more") from error
+    if not stamp.holds(copy):
+        raise LectureError(where=path.name, expected="the one there was", found="another one")
+    return copy
 
 
 def name_weights(numbers: Path, settings: Settings) -> None:
