@@ -195,12 +195,6 @@ class ClusterPool:
         self._works[key] = work, future
         future.add_done_callback(lambda _: self._heard.put({"kind": "done", "key": key}))
 
-    def cancel(self, step: str) -> None:
-        """Nothing more is told of a step; it ends."""
-        self._light.cancel(step)
-        for key in [key for key, (work, _) in self._works.items() if work.step == step]:
-            self._client.cancel([self._works.pop(key)[1]], force=True)
-
     def events(self, timeout: float | None = None) -> Iterator[Event]:
         """What has happened since the last call; waits for the first, at most ``timeout``
         seconds. Raises LectureError where nobody can go on."""

@@ -83,15 +83,6 @@ class LocalPool:
             self._light.give(work)
         self._fill()
 
-    def cancel(self, step: str) -> None:
-        """Nothing more is told of a step; one that is being drawn ends."""
-        self._waiting = deque(work for work in self._waiting if work.step != step)
-        self._ready = deque(event for event in self._ready if event.step != step)
-        for each in self._alive():
-            if each.steps.pop(step, None) and each.alone:
-                self._remove(each)
-        self._fill()
-
     def events(self, timeout: float | None = None) -> Iterator[Event]:
         """What has happened since the last call; waits for the first, at most ``timeout``
         seconds."""
@@ -188,7 +179,7 @@ class _Worker:
 
     def __init__(self, method: str, lock: int | None, *, alone: bool) -> None:
         self.alone = alone
-        self.steps: dict[str, bool] = {}  # given and not over
+        self.steps: set[str] = set()  # given and not over
         self.heard = time.monotonic()
         self._rest = b""
         theirs, self._works = os.pipe()
@@ -208,7 +199,7 @@ class _Worker:
     def give(self, work: Work) -> None:
         """Have the worker make something. It is told where to read what: a pipe that nobody empties
         takes little."""
-        self.steps[work.step] = True
+        self.steps.add(work.step)
         said = Path(work.folder) / "work.json"
         said.write_text(work.to_json(), encoding="ascii")
         with contextlib.suppress(BrokenPipeError):  # its end is noticed by its messages
@@ -224,18 +215,15 @@ class _Worker:
         return [json.loads(line) for line in lines]
 
     def event(self, message: dict[str, Any]) -> Event | None:
-        """A message as an event; None for a sign of life, and for what was cancelled."""
+        """A message as an event; None for a sign of life."""
         step = message.get("step")
         if step is None:
             return None
         if "frames" in message:
-            return Event(step, "frames", message["frames"]) if step in self.steps else None
+            return Event(step, "frames", message["frames"])
+        self.steps.discard(step)
         if "made" in message:
-            if not self.steps.pop(step, None) and not self.alone:
-                return None  # else it is what the same play has yielded
             return Event(step, "made", made=Made.from_json(message["made"], message["paths"]))
-        if not self.steps.pop(step, None):
-            return None
         return Event(step, "failed", failure=Failure(**message["failure"]))
 
     def join(self, seconds: float) -> None:
