@@ -78,7 +78,7 @@ class LocalPool:
             self._waiting.append(work)
         else:
             if self._light is None:
-                self._light = self._start("spawn", alone=False)
+                self._light = self._start(forked=bool(self._drawing), alone=False)
             self._ready.append(Event(work.step, "started"))
             self._light.give(work)
         self._fill()
@@ -101,13 +101,14 @@ class LocalPool:
     def _fill(self) -> None:
         while self._waiting and len(self._drawing) < self._slots:
             work = self._waiting.popleft()
-            each = self._start("forkserver" if _FORKS else "spawn", alone=True)
+            each = self._start(forked=True, alone=True)
             self._drawing.append(each)
             each.give(work)
             self._ready.append(Event(work.step, "started"))
 
-    def _start(self, method: str, *, alone: bool) -> _Worker:
-        each = _Worker(method, self._lock, alone=alone)
+    def _start(self, *, forked: bool, alone: bool) -> _Worker:
+        """``forked``: from the process that has imported Manim, where that is safe."""
+        each = _Worker("forkserver" if forked and _FORKS else "spawn", self._lock, alone)
         self._selector.register(each.messages, selectors.EVENT_READ, each)
         return each
 
@@ -177,8 +178,7 @@ class _Handed:
 class _Worker:
     """A worker process: what it was given, and its messages."""
 
-    def __init__(self, method: str, lock: int | None, *, alone: bool) -> None:
-        self.alone = alone
+    def __init__(self, method: str, lock: int | None, alone: bool) -> None:
         self.steps: set[str] = set()  # given and not over
         self.heard = time.monotonic()
         self._rest = b""

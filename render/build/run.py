@@ -293,6 +293,9 @@ class Run:
         elif event.failure is not None:
             if event.kind == "lost" and step.id not in self._lost:
                 self._lost.add(step.id)
+                self._screen.say(
+                    f"{step.product.name}: {event.failure.line}; it is tried once more"
+                )
                 self.plan.put_back(step)
             else:
                 self._fail(step, event.failure)
