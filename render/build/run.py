@@ -168,6 +168,7 @@ class Run:
     def _loop(self) -> None:
         running = 0
         while True:
+            self._estimate.slots = self._pool_now.slots
             running += self._give_out()
             for report in self.reports:
                 self._say(report.lines())
@@ -289,6 +290,9 @@ class Run:
         elif event.failure is not None:
             if event.kind == "lost" and step.id not in self._lost:
                 self._lost.add(step.id)
+                self._screen.say(
+                    f"{step.product.name}: {event.failure.line}; it is tried once more"
+                )
                 self.plan.put_back(step)
             else:
                 self._fail(step, event.failure)
