@@ -6,15 +6,31 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Protocol
 
 from engine.errors import LectureError
-from render.build.order import Order
 from render.media.sidecars import LANGUAGES, Description, SideFiles
 from render.platforms import facts
 from render.platforms.facts import Fact
 from render.platforms.rules import Platform
 
 _NAME = "transformer_lecture"
+
+
+class Order(Protocol):
+    """What is published of: one output folder and one track."""
+
+    @property
+    def out(self) -> Path: ...
+    @property
+    def film(self) -> Sequence[Any]: ...
+    @property
+    def film_name(self) -> str: ...
+    @property
+    def language(self) -> str: ...
+    @property
+    def settings(self) -> Any: ...
+    def video_name(self, scene: Any) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -84,7 +100,7 @@ def of_order(order: Order, publish: str, asked: Description) -> list[Piece]:
         )
         pieces[0] = replace(pieces[0], texts=texts)
     if publish in ("scenes", "both"):
-        names = (order.video_name(scene) for scene in order.everything if scene.number)
+        names = (order.video_name(scene) for scene in order.film if scene.number)
         videos = [order.out / name for name in names]
         pieces += [_piece(video.stem, video, order.language) for video in videos]
     return pieces

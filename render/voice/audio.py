@@ -52,16 +52,24 @@ def make(
     tell: Callable[[int], None],
 ) -> dict[str, Path]:
     """``sound``: the recording ``file``, made ready. Facts: ``seconds`` that its beat must last.
-    Raises LectureError about the field ``recording`` where it cannot be used."""
+    Of a recording that cannot be used there is no sound, and the fact ``bad`` says why."""
     target, source = into / "sound.wav", Path(spec["file"])
+    found: dict[str, Path] = {}
+    facts: dict[str, Json] = {"seconds": 0.0}
     try:
-        reads.uses(source)
-    except OSError as error:
-        raise _unreadable(source, error) from error
-    prepare(source, target)
-    facts = into / "facts.json"
-    facts.write_text(json.dumps({"seconds": seconds_of(target)}), encoding="utf-8")
-    return {"sound": target, "facts": facts}
+        try:
+            reads.uses(source)
+        except OSError as error:
+            raise _unreadable(source, error) from error
+        prepare(source, target)
+        facts["seconds"] = seconds_of(target)
+        found["sound"] = target
+    except LectureError as error:
+        if error.field != "recording":
+            raise
+        facts["bad"] = str(error)
+    (into / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    return {**found, "facts": into / "facts.json"}
 
 
 def seconds_of(path: Path) -> float:

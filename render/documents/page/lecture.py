@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.build.records import path_of, read_record
+from render.base.reader import read_state
 from render.media.captions.write import sentences
 from render.media.sidecars import LANGUAGES, SideFiles
 from render.media.timedtext import READ_FPS, read
@@ -55,7 +55,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Source:
-    """A scene of the plan and where its video lies."""
+    """A scene of the plan, and where its video and the record of its pictures lie."""
 
     number: int
     slug: str
@@ -63,17 +63,18 @@ class Source:
     part: str
     steps: tuple[int, int]
     video: Path
+    record: Path
 
 
 def scene(source: Source, language: str) -> Scene:
     """A scene with all that lies beside its video. Raises LectureError without a record."""
-    record = read_record(source.video.parent, source.video.name)
     try:
-        beats = _beats(source, record["beats"], language)
-        seconds = record["frames"] / record["fps"]
+        facts = read_state(source.record)["facts"]
+        beats = _beats(source, facts["beats"], language)
+        seconds = facts["frames"] / facts["fps"]
     except (KeyError, TypeError, ZeroDivisionError, ValueError) as error:
         raise LectureError(
-            where=path_of(source.video.parent, source.video.name),
+            where=source.record,
             expected="the record of a rendered scene",
             found=f"{type(error).__name__}: {error}",
         ) from error

@@ -1,0 +1,426 @@
+"""One run: from jobs to files in their folders, told line by line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from engine.errors import LectureError, one_line
+from render.base.failure import Failure
+from render.base.files import (
+    STATE,
+    Workspace,
+    bring,
+    check_free_space,
+    make_folder,
+    put_file,
+    write_state,
+)
+from render.base.process import stoppable
+from render.base.reads import Made, Stamp
+from render.build.cache import Cache
+from render.build.events import Event, Pool
+from render.build.inputs import Now
+from render.build.job import Job
+from render.build.places import NO_CACHE, CacheChoice
+from render.build.plan import Plan
+from render.build.product import Product, Step, Work
+from render.build.products import Cover, Lecture, OfScene, Pictures, Video
+from render.build.report import Report, exit_code, summary
+from render.build.screen import Estimate, Screen
+from render.media.quality import BYTES_PER_SECOND
+from scenes.settings import Settings, file_digest
+
+_NAMED = 4  # scenes that --watch names
+WATCHED = "LECTURE_WATCHED"  # set in the environment of a render that --watch starts
+
+
+@dataclass(frozen=True)
+class How:
+    """How, not what: in no key. ``cluster``: its address; None: on this machine."""
+
+    processes: int = 1
+    force: bool = False
+    cache: CacheChoice = field(default=NO_CACHE)
+    cluster: str | None = None
+
+
+class Run:
+    """Makes what of ``jobs`` is not up to date. Making one raises LectureError for what cannot be:
+    invalid weight files, no ffmpeg, no folder of recordings."""
+
+    def __init__(self, jobs: Sequence[Job], how: How = How()) -> None:
+        self.how = how
+        self.now = Now(jobs[0].out / STATE)
+        self.lectures = [Lecture.of(job) for job in jobs]
+        products = [product for lecture in self.lectures for product in lecture.products()]
+        self.plan = Plan(products, self.now, self._is_forced)
+        alone, brief = len(jobs) == 1, bool(os.environ.get(WATCHED))
+        self.reports = [
+            Report(lecture, self.plan, alone=alone, brief=brief) for lecture in self.lectures
+        ]
+        #: pictures whose video is not in place yet
+        self._held: dict[str, tuple[OfScene, Made, bool]] = {}
+        self._lost: set[str] = set()
+        self._folders: dict[str, Path] = {}
+        self._given: set[str] = set()  # steps that were given out
+        self._slots: set[str] = set()  # the heavy ones among them
+
+    def explain(self) -> Iterator[str]:
+        """What would be made, and why; makes and writes nothing."""
+        stored = [] if self.how.force else self._in_store()
+        for report in self.reports:
+            if len(self.reports) > 1:
+                yield f"{report.job.out}{report.job.of_track}:"
+            yield from report.explain(self.how.force, stored)
+
+    def announcement(self) -> str:
+        """What is about to be rendered and why, in a line; empty if nothing is."""
+        told = []
+        for report in self.reports:
+            for scene in report.job.scenes:
+                why = report.why(scene)
+                if why or self.how.force:
+                    name = report.job.video_name(scene)
+                    shown = f"{report.job.out.name}/{name}" if len(self.reports) > 1 else name
+                    told.append(f"{shown} ({why[0] if why else '--force'})")
+        more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+        return f"rendering {', '.join(told[:_NAMED])}{more}" if told else ""
+
+    def as_they_are(self, command: str) -> Iterator[str]:
+        """What is out of date, a line each. Raises LectureError, with the ``command`` that renders
+        it, where a film is missing."""
+        for report in self.reports:
+            job, why = report.job, report.out_of_date()
+            film = job.out / job.film_name
+            if why and not film.is_file():
+                expected = f"a film (type: {command})"
+                raise LectureError(where=film, expected=expected, found=f"none, {why}")
+            if why:
+                yield f"{job.out}: {why}; published as it is (to render: {command})"
+        yield from (line for lecture in self.lectures for line in lecture.complaints(self.plan))
+
+    def make(self) -> int:
+        """Make it. Exit code: 0 all well, 2 a mistake in the input, 1 in the code."""
+        failed = False
+        if self.plan.is_idle:
+            for report in self.reports:
+                for line in (*report.first_lines(), *report.lines()):
+                    print(one_line(line), flush=True)
+        else:
+            failed = self._work()
+        self.now.keep()
+        if len(self.reports) > 1:
+            for line in summary(self.reports):
+                print(one_line(line), flush=True)
+        complaints = [line for lecture in self.lectures for line in lecture.complaints(self.plan)]
+        for line in complaints:
+            print(f"render: {one_line(line)}", file=sys.stderr, flush=True)
+        return exit_code(self.reports, len(complaints)) or (2 if failed else 0)
+
+    def _is_forced(self, product: Product) -> bool:
+        own = isinstance(product, Video) and not product.of_film
+        return self.how.force and (own or isinstance(product, Pictures))
+
+    def _in_store(self) -> list[str]:
+        """Steps whose products the cache has."""
+        cache = Cache.open(self.how.cache, looking=True)
+        due = [step for step in self.plan.ready() if step.product.cached]
+        return [step.id for step in due if cache.find(step.product, self.now)]
+
+    # -- making --------------------------------------------------------------------------------
+
+    def _work(self) -> bool:
+        """Make everything that is due; returns whether a cache that was named has failed."""
+        first = self.lectures[0].job
+        with stoppable(), Workspace(first.out) as self._space:
+            for lecture in self.lectures[1:]:
+                make_folder(lecture.job.out / STATE)
+            drawn = [s for s in self.plan.due() if s.product.heavy]
+            check_free_space(self._needed(drawn))
+            works = {step.id: step.product.work() for step in drawn if step.product.work()}
+            slots = max(1, min(self.how.processes, len(drawn)))
+            self._estimate = Estimate(works, slots)
+            with (
+                Screen(self._estimate, len(works)) as self._screen,
+                Cache.open(self._choice(), self._screen.say) as self._cache,
+                self._pool(slots if drawn else 0) as self._pool_now,
+            ):
+                for report in self.reports:
+                    self._say(report.first_lines())
+                self._loop()
+            return self._cache.failed
+
+    def _pool(self, slots: int) -> AbstractContextManager[Pool]:
+        """The processes of this machine, or those of a cluster."""
+        if self.how.cluster is None:
+            from render.build.pool import LocalPool
+
+            return LocalPool(slots, self._space.lock)
+        from render.build.cluster import ClusterPool
+
+        scratch = self._space.fresh_folder("cluster")
+        return ClusterPool(self.how.cluster, self._cache, scratch, self._screen.say)
+
+    def _choice(self) -> CacheChoice:
+        """The cache of this run; on a cluster there must be one."""
+        if self.how.cluster is None:
+            return self.how.cache
+        from render.build.cluster import cache_for
+
+        return cache_for(self.how.cache, self._space.folder)
+
+    def _loop(self) -> None:
+        running = 0
+        while True:
+            running += self._give_out()
+            for report in self.reports:
+                self._say(report.lines())
+            if not running:
+                return
+            for event in self._pool_now.events(timeout=1.0):
+                running -= self._heed(event)
+
+    def _give_out(self) -> int:
+        """Take from the cache what it has; give out the rest, as far as there are slots. Returns
+        how many steps were given out."""
+        given, again = 0, True
+        while again:
+            again = False
+            for step in self.plan.ready():
+                if self._waits(step):
+                    continue
+                if self._take(step):
+                    again = True
+                    break
+                try:
+                    work = self._work_of(step)
+                except LectureError as error:
+                    self._fail(step, Failure.of(error))
+                    again = True
+                    break
+                self._pool_now.submit(work)
+                self.plan.begin(step)
+                self._given.add(step.id)
+                given += 1
+                if step.product.heavy:
+                    self._slots.add(step.id)
+        return given
+
+    def _waits(self, step: Step) -> bool:
+        """Whether a step is better not given out yet: there is no slot, or it is the cover of a
+        scene whose pictures are being drawn."""
+        product = step.product
+        if isinstance(product, Cover):
+            pictures = product.lecture.pictures(product.scene).id
+            if pictures in self.plan.steps and not self.plan.is_settled(pictures):
+                return not self.plan.hindrance(pictures) and pictures in self.plan.asked
+        return product.heavy and len(self._slots) >= self._pool_now.slots
+
+    def _work_of(self, step: Step) -> Work:
+        """What a worker needs for a step. Raises LectureError where a file of a need has just
+        become another one."""
+        product = step.product
+        before = self.now.before(product)
+        assert before is not None
+        folder = self._folder(product)
+        cover = self._cover_of(product)
+        return Work(
+            step=step.id,
+            kind=product.kind,
+            maker=product.maker,
+            checker=product.checker,
+            spec=product.spec(),
+            needs={role: self._need(product, need) for role, need in self._needs(product)},
+            settings=product.settings(),
+            modules=product.modules(),
+            inputs=before,
+            aside=tuple(sorted(product.aside)),
+            folder=str(folder),
+            threads=max(1, self.how.processes // max(1, len(self._slots) + 1)),
+            heavy=product.heavy,
+            length=round(product.frames()),
+            spoken=product.spoken(),
+            also=self._work_of(cover) if cover else None,
+        )
+
+    def _cover_of(self, product: Product) -> Step | None:
+        """The cover that the same play yields, if it is due."""
+        if not isinstance(product, Pictures):
+            return None
+        step = self.plan.steps.get(product.lecture.cover(product.scene).id)
+        due = step and not self.plan.is_settled(step.id)
+        return step if due else None
+
+    def _folder(self, product: Product) -> Path:
+        """A private folder's name, not made yet."""
+        folder, number = self._space.folder / product.name, 2
+        while folder in self._folders.values():
+            folder, number = self._space.folder / f"{product.name}_{number}", number + 1
+        self._folders[product.id] = folder
+        return folder
+
+    def _needs(self, product: Product) -> Iterator[tuple[str, Product]]:
+        """The needs that could be made."""
+        for role, need in product.needs().items():
+            if self.plan.steps[need.id].made is not None:
+                yield role, need
+
+    def _need(self, product: Product, need: Product) -> Made:
+        """The record of a need, with safe copies of the files that the maker opens."""
+        made = self.plan.steps[need.id].made
+        assert made is not None
+        paths = {}
+        for role in product.opens & set(made.files):
+            path = self.plan.paths[need.id, role]
+            if not path.is_relative_to(self._space.folder):
+                path = self._safe(path, made.files[role])
+            paths[role] = str(path)
+        return replace(made, paths=paths)
+
+    def _safe(self, path: Path, stamp: Stamp) -> Path:
+        """A second name for a file in place, so that no other run can exchange it."""
+        copy = self._space.fresh_folder("needs") / path.name
+        try:
+            bring(path, copy)
+        except OSError as error:
+            raise LectureError(where=path, expected="a file", found="none any more") from error
+        if not stamp.holds(copy):
+            raise LectureError(where=path.name, expected="the one there was", found="another one")
+        return copy
+
+    # -- what has happened ---------------------------------------------------------------------
+
+    def _heed(self, event: Event) -> int:
+        """Take note of an event; returns how many steps are over by it."""
+        if event.kind == "line":
+            self._screen.say(event.line)
+            return 0
+        step = self.plan.steps[event.step]
+        if event.kind == "started":
+            if step.id in self._estimate:
+                self._estimate.start(step.id)
+        elif event.kind == "frames":
+            if step.id in self._estimate:
+                self._estimate.advance(step.id, event.frames * step.product.weight)
+        elif event.kind == "made":
+            assert event.made is not None
+            self._put(step, event.made)
+            return self._over(step)
+        elif event.failure is not None:
+            if event.kind == "lost" and step.id not in self._lost:
+                self._lost.add(step.id)
+                self.plan.put_back(step)
+            else:
+                self._fail(step, event.failure)
+            return self._over(step)
+        self._screen.update()
+        return 0
+
+    def _over(self, step: Step) -> int:
+        """A step is over; 0 for a cover that came with the pictures."""
+        if step.id not in self._given:
+            return 0
+        self._given.discard(step.id)
+        self._slots.discard(step.id)
+        if step.id in self._estimate:
+            self._estimate.end(step.id)
+            self._screen.scene_ended()
+        return 1
+
+    def _fail(self, step: Step, failure: Failure) -> None:
+        folder = self._folders.get(step.id)
+        if folder is not None and (folder / "log.txt").is_file():
+            for report in self.reports:
+                report.logs[step.id] = folder / "log.txt"
+        self.plan.failed(step, failure)
+
+    def _take(self, step: Step) -> bool:
+        """Put a product in place that the cache has."""
+        product = step.product
+        if not product.cached or self._is_forced(product):
+            return False
+        entry = self._cache.find(product, self.now)
+        made = self._cache.take(entry, self._space.fresh_folder("taken")) if entry else None
+        if made is None:
+            return False
+        if isinstance(product, Pictures):
+            name_weights(made.path("numbers"), product.job.settings)
+            files = {**made.files, "numbers": Stamp.of(made.path("numbers"))}
+            made = replace(made, files=files)
+        self._put(step, made, taken=True)
+        return True
+
+    def _put(self, step: Step, made: Made, *, taken: bool = False) -> None:
+        """Put what was made in place; pictures wait for the video that carries them."""
+        product = step.product
+        try:
+            if isinstance(product, OfScene) and product.carriers():
+                self._held[step.id] = (product, made, taken)
+            else:
+                made = self._place(product, made, taken=taken)
+            self.plan.done(step, made, taken=taken)
+            self._place_held()
+        except LectureError as error:
+            self._fail(step, Failure.of(error))
+
+    def _place_held(self) -> None:
+        """Put the pictures in place whose video is."""
+        for id, (product, made, taken) in list(self._held.items()):
+            video = product.lecture.video(product.scene)
+            placed = self.plan.steps[video.id].made
+            if placed is not None:
+                del self._held[id]
+                carriers = product.carriers()
+                files = {**made.files, **dict.fromkeys(carriers, placed.files["video"])}
+                paths = {**made.paths, **{role: str(path) for role, path in carriers.items()}}
+                self._place(product, replace(made, files=files, paths=paths), taken=taken)
+
+    def _place(self, product: Product, made: Made, *, taken: bool) -> Made:
+        """Move the files of a product to their places, then write its record. Raises
+        LectureError where that cannot be done."""
+        targets = {role: path for role, path in product.targets().items() if role in made.paths}
+        for role, target in targets.items():
+            put_file(made.path(role), target)
+        paths = {**made.paths, **{role: str(path) for role, path in targets.items()}}
+        made = replace(made, paths=paths)
+        write_state(product.record, made.to_json())
+        for role, path in paths.items():
+            self.plan.paths[product.id, role] = Path(path)
+        if product.cached and not taken and all(i.digest for i in made.inputs if i.kind == "code"):
+            self._cache.put(product, made, {role: Path(path) for role, path in paths.items()})
+        return made
+
+    def _needed(self, steps: Sequence[Step]) -> dict[Path, float]:
+        """Bytes that will surely be needed, by folder; each video is there twice for a moment."""
+        needed = {lecture.job.out: 0.0 for lecture in self.lectures}
+        for step in steps:
+            if isinstance(step.product, Pictures):
+                job = step.product.job
+                seconds = step.product.frames() / job.quality.fps
+                needed[job.out] += 2 * seconds * BYTES_PER_SECOND[job.quality.name]
+        return needed
+
+    def _say(self, lines: Iterator[str]) -> None:
+        for line in lines:
+            self._screen.say(line)
+
+
+def name_weights(numbers: Path, settings: Settings) -> None:
+    """The numbers are those of the present weight files, but may have been made with others or on
+    another machine: let them name the present ones."""
+    said = json.loads(numbers.read_text(encoding="utf-8"))
+    said |= {name: getattr(settings, name) for name in ("source", "target") if name in said}
+    files = {"weights": settings.weights, "inference_weights": settings.weights_for_inference}
+    for name, path in files.items():
+        if name in said:
+            said[name] = {"file": str(path.absolute()), "sha256": file_digest(path)}
+    text = json.dumps(said, ensure_ascii=False, indent=1) + "\n"
+    if text != numbers.read_text(encoding="utf-8"):
+        numbers.unlink()  # it may be the cache's own file by another name
+        numbers.write_text(text, encoding="utf-8")
