@@ -12,9 +12,9 @@ import typer
 from engine.errors import LectureError, from_os_error
 from render.base.files import staging_folder
 from render.base.process import stoppable, usable_cores
-from render.build.job import BuildOptions, Job, jobs_of
+from render.build.job import BuildOptions, How, Job, jobs_of
 from render.build.places import DEFAULT_SIZE, choose
-from render.build.run import How, Run
+from render.build.run import Run
 from render.cli.options import Jobs, Render, Store, Videos, takes
 
 if TYPE_CHECKING:
@@ -108,7 +108,6 @@ def _page_folder(job: Job) -> Path:
 def page_of(job: Job, options: BuildOptions) -> Page:
     """The page of a job whose videos are there. Raises LectureError, with the command that
     renders them, where one is not."""
-    from render.build.products import Lecture
     from render.documents.handout.write import SCENES, handout, made_from
     from render.documents.page.build import Page
     from render.documents.page.lecture import Source
@@ -121,10 +120,8 @@ def page_of(job: Job, options: BuildOptions) -> Page:
         if not video.is_file():
             expected = f"a video (type: {options.command})"
             raise LectureError(where=video, expected=expected, found="none")
-        part, record = SCENES[scene.number][0], Lecture(job).pictures(scene).record
-        title = job.title(scene)
-        told = Source(scene.number, scene.slug, title, part, scene.steps, video, record)
-        sources.append(told)
+        part, title = SCENES[scene.number][0], job.title(scene)
+        sources.append(Source(scene.number, scene.slug, title, part, scene.steps, video))
     name = f"{job.out.name} {job.settings.track}"
     return Page(handout(job.settings), sources, made_from(job.settings), name)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
+from render.base.files import STATE
 from render.base.reader import read_state
 from render.media.captions.write import sentences
 from render.media.sidecars import LANGUAGES, SideFiles
@@ -55,7 +56,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Source:
-    """A scene of the plan, and where its video and the record of its pictures lie."""
+    """A scene of the plan and where its video lies."""
 
     number: int
     slug: str
@@ -63,7 +64,11 @@ class Source:
     part: str
     steps: tuple[int, int]
     video: Path
-    record: Path
+
+    @property
+    def record(self) -> Path:
+        """That of its pictures."""
+        return self.video.parent / STATE / f"{self.video.stem}.json"
 
 
 def scene(source: Source, language: str) -> Scene:
