@@ -16,7 +16,7 @@ from render.voice import audio, provider, spoken
 
 
 class Speaker:
-    """A synthetic voice that speaks one scene; ``said`` is what :meth:`render.voice.choice.Voice.spoken` gives.
+    """A synthetic voice that speaks one scene; ``said``: see :meth:`render.voice.choice.Voice`.
 
     Sounds are made from the sentences, except for those that were said before; they are in
     ``sounds``, by beat.
