@@ -92,7 +92,8 @@ class Pictures(OfScene):
         return {} if self.job.burn else {"pictures": self.video}
 
     def modules(self) -> tuple[str, ...]:
-        return (self.scene.module,)
+        voice = self.lecture.voice
+        return (self.scene.module, *(voice.modules if voice else ()))
 
     def asks(self) -> tuple[Product, ...]:
         return tuple(self.lecture.sounds(self.scene).values())

@@ -103,6 +103,9 @@ class Run:
         else:
             failed = self._work()
         self.now.keep()
+        for lecture in self.lectures:
+            if lecture.voice:
+                lecture.voice.tidy(lecture.job.out / STATE)
         if len(self.reports) > 1:
             for line in summary(self.reports):
                 print(one_line(line), flush=True)

@@ -154,7 +154,8 @@ def test_what_is_wrong_with_a_folder_is_told_line_by_line(studio: Studio, tmp_pa
         == f"01_sqare: {told} a scene's folder such as 01_square or 05_noise, found '01_sqare'"
     )
     assert parts[1] == f"01_square/onyl.wav: {told} a beat's name such as only, found 'onyl'"
-    assert parts[2].startswith(f"01_square/only.wav: {told} a sound file that can be read, found ")
+    # in at most 200 characters, which costs the path its middle
+    assert f"01_square/only.wav: {told} a sound file that can be read, found " in parts[2]
     assert parts[3] == f"02_circle: {told} a folder with a recording per beat, found none"
     assert len(parts) == 4
     assert any("lecture.mp4: the whole lecture" in line for line in said)  # the rest is not lost
@@ -201,7 +202,7 @@ def test_a_full_disk_is_no_fault_of_a_recording(
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patch, pytest.raises(LectureError, match="No space left"):
+    with monkeypatch.context() as patch, pytest.raises(LectureError, match="(?i)no space left"):
         patch.setattr("wave.Wave_write.writeframes", fail)
         sound_of(take, tmp_path / "o")
     assert list((tmp_path / "o").iterdir()) == []
