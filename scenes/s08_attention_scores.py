@@ -15,13 +15,13 @@ from manim import (
     FadeIn,
     FadeOut,
     MathTypst,
-    ReplacementTransform,
     VGroup,
 )
 
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
+    Flight,
     Grid,
     Phrase,
     Say,
@@ -138,7 +138,7 @@ class AttentionScores(LectureScene):
             scores = [n for j, n in enumerate(table.scores) if j != self.best]
             self.play(
                 FadeOut(gone),
-                ReplacementTransform(self.lines.score.result, table.scores[self.best]),
+                Flight(self.lines.score.result, table.scores[self.best]),
                 run_time=theme.MOVE,
             )
             self.play(FadeIn(table.keys, table.heads[0], *scores), run_time=0.6)
@@ -173,7 +173,7 @@ class AttentionScores(LectureScene):
             labels = FadeIn(heat.row_labels, heat.column_labels)
             self.play(labels, FadeOut(self.table.all_but_weights()), run_time=0.6)
             self.play(
-                *(ReplacementTransform(n, heat.number(i, j)) for j, n in enumerate(numbers)),
+                *(Flight(n, heat.number(i, j)) for j, n in enumerate(numbers)),
                 FadeIn(heat.row_cells(i)),
                 run_time=theme.MOVE,
             )
