@@ -29,7 +29,7 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Flight, Number, Phrase, Say, Token, arrow, fly
+from scenes.parts import EARLY, Flight, Number, Phrase, Say, Token, arrow, fly
 from scenes.parts.vocabulary import IdRow, Vocabulary
 from scenes.values import Scalar, Values, constant
 
@@ -216,7 +216,7 @@ class Tokenization(LectureScene):
         line = Line([edge, 1.55, 0], [theme.RIGHT_EDGE, 1.55, 0], stroke_width=2)
         with self.beat("inference"):
             self.play(
-                FadeOut(old["source"].words, old["target"].words, self.names[1]),
+                FadeOut(old["source"].words, old["target"].words, self.names[1], rate_func=EARLY),
                 Flight(self.names[0], name),
                 ReplacementTransform(old["source"].cells, top.cells),
                 Flight(old["source"].numbers, top.numbers),

@@ -26,6 +26,7 @@ from manim import (
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
+    EARLY,
     Block,
     DotProduct,
     Flight,
@@ -309,7 +310,7 @@ class Qkv(LectureScene):
                 *self.becomes(product.input, inputs.row_cells(0), inputs.row_numbers(0)),
                 *self.becomes(product.results, grid.row_cells(0), grid.row_numbers(0)),
                 Flight(product.rows, weights),
-                FadeOut(self.work_labels),
+                FadeOut(self.work_labels, rate_func=EARLY),
                 FadeIn(name, head, label),
                 run_time=theme.SLOW,
             )

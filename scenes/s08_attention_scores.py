@@ -21,6 +21,7 @@ from manim import (
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
+    EARLY,
     Flight,
     Grid,
     Phrase,
@@ -137,7 +138,7 @@ class AttentionScores(LectureScene):
         with self.beat("softmax", self.pair | {"row_sum": Say(self.weights[0][i].sum(), 0)}):
             scores = [n for j, n in enumerate(table.scores) if j != self.best]
             self.play(
-                FadeOut(gone),
+                FadeOut(gone, rate_func=EARLY),
                 Flight(self.lines.score.result, table.scores[self.best]),
                 run_time=theme.MOVE,
             )

@@ -25,6 +25,7 @@ from manim import (
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
+    EARLY,
     PLUS,
     Equation,
     Flight,
@@ -296,7 +297,12 @@ class Mask(LectureScene):
         zero = Say(self.weights[i, self.future], 0)
         with self.beat("softmax", self.query | {"zero": zero}):
             self.play(Create(mark), FadeOut(self.right), run_time=0.5)
-            self.play(FadeOut(mark, *gone), FadeIn(table.boxes), *moves, run_time=theme.MOVE)
+            self.play(
+                FadeOut(mark, *gone, rate_func=EARLY),
+                FadeIn(table.boxes),
+                *moves,
+                run_time=theme.MOVE,
+            )
             self.play(FadeIn(table.keys, asking, table.heads[0]), run_time=theme.FADE)
             self.play(FadeIn(table.heads[1]), run_time=0.3)
             self.play(table.show_exp())

@@ -25,6 +25,7 @@ from manim import (
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
+    EARLY,
     GAP,
     AddAndNorm,
     AttentionArrows,
@@ -224,7 +225,7 @@ class CrossAttention(LectureScene):
         total = Say(self.weights[i].sum(), 0)
         with self.beat("softmax", self.pair | self.count | {"row_sum": total}):
             self.play(
-                FadeOut(self.old),
+                FadeOut(self.old, rate_func=EARLY),
                 Flight(self.lines.score.result, table.scores[j]),
                 run_time=0.6,
             )

@@ -29,6 +29,7 @@ from manim import (
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
+    EARLY,
     OVER,
     PLUS,
     Equation,
@@ -298,7 +299,7 @@ class OutputLoss(LectureScene):
         mean, name, back, label, weights = self.way_back
         with self.beat("learn", facts):
             self.play(
-                FadeOut(self.sums),
+                FadeOut(self.sums, rate_func=EARLY),
                 Flight(self.mean_shown, mean),
                 FadeIn(name),
                 run_time=theme.MOVE,

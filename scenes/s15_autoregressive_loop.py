@@ -28,7 +28,7 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Flight, Phrase, Say, Wire, token_row
+from scenes.parts import EARLY, Flight, Phrase, Say, Wire, token_row
 from scenes.parts.flow import cross
 from scenes.parts.loop import (
     WORDS_Y,
@@ -128,7 +128,7 @@ class AutoregressiveLoop(LectureScene):
         home, big = self.source, self.big
         VGroup(home.words, home.block, home.wires).fade(0.5)
         self.play(
-            FadeOut(big.wires, big.grid.numbers, big.grid.row_labels),
+            FadeOut(big.wires, big.grid.numbers, big.grid.row_labels, rate_func=EARLY),
             Flight(big.words, home.words),
             run_time=0.6,
         )

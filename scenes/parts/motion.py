@@ -12,21 +12,43 @@ from collections.abc import Iterable
 from typing import Any
 
 from manim import Animation, FadeIn, FadeOut, Scene, Transform, VMobject
+from manim.utils.rate_functions import smooth, squish_rate_func
 
 from .phrase import Glyphs, Number
+
+#: Rates for what fades while something flies: gone before it sets out, there when it has arrived.
+EARLY, LATE = squish_rate_func(smooth, 0, 0.4), squish_rate_func(smooth, 0.6, 1)
+#: What flies is drawn above everything else.
+_ABOVE = 10
+#: Share of the way after which the colour changes: what will be dark on a bright cell must not be
+#: dark before it is there.
+_COLOUR_FROM = 0.7
 
 
 class Flight(Transform):
     """``old`` moves to where ``new`` stands and is exchanged for it there.
 
     Texts keep their letters on the way, even where ``new`` writes them otherwise (other decimals,
-    a sign, bold): only place, size and colour change. Boxes and lines take on their new shape.
-    Raises ValueError where the two hold texts but are not built alike.
+    a sign, bold): only place, size and, near the end, colour change. Boxes and lines take on their
+    new shape. Raises ValueError where the two hold texts but are not built alike.
     """
 
     def __init__(self, old: VMobject, new: VMobject, **options: Any) -> None:
         self.new = new
         super().__init__(old, landed(old, new), **options)
+
+    def begin(self) -> None:
+        for text in _texts(self.mobject):
+            text.set_z_index(_ABOVE)
+        super().begin()
+
+    def interpolate_submobject(
+        self, submobject: VMobject, start: VMobject, target: VMobject, alpha: float
+    ) -> Flight:
+        super().interpolate_submobject(submobject, start, target, alpha)
+        share = max(0.0, (alpha - _COLOUR_FROM) / (1 - _COLOUR_FROM))
+        submobject.interpolate_color(start, target, share)
+        return self
 
     def clean_up_from_scene(self, scene: Scene) -> None:
         super().clean_up_from_scene(scene)
@@ -37,7 +59,7 @@ def landed(old: VMobject, new: VMobject) -> VMobject:
     """``old`` in the place of ``new``, as it looks just before the exchange."""
     if isinstance(old, Glyphs) and isinstance(new, Glyphs):
         return _landed_text(old, new)
-    if not (_holds_text(old) or _holds_text(new)):
+    if not (_texts(old) or _texts(new)):
         return new.copy()
     mine, theirs = old.submobjects, new.submobjects
     if isinstance(old, Glyphs) or isinstance(new, Glyphs) or len(mine) != len(theirs):
@@ -47,8 +69,8 @@ def landed(old: VMobject, new: VMobject) -> VMobject:
     return made
 
 
-def _holds_text(mobject: VMobject) -> bool:
-    return any(isinstance(member, Glyphs) for member in mobject.get_family())
+def _texts(mobject: VMobject) -> list[Glyphs]:
+    return [member for member in mobject.get_family() if isinstance(member, Glyphs)]
 
 
 def _landed_text(old: Glyphs, new: Glyphs) -> Glyphs:
@@ -90,8 +112,7 @@ def fly(parent: VMobject, child: VMobject, **options: Any) -> Animation:
     fading in on the way.
     """
     if isinstance(parent, Glyphs) and isinstance(child, Glyphs) and _says_the_same(parent, child):
-        copy = parent.copy().set_z_index(max(parent.z_index, child.z_index))
-        return Flight(copy, child, **options)
+        return Flight(parent.copy(), child, **options)
     return FadeIn(child, target_position=parent, **options)
 
 
