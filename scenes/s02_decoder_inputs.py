@@ -23,7 +23,7 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Flight, Phrase, Say
+from scenes.parts import EARLY, LATE, Flight, Phrase, Say
 from scenes.parts.inputs import InferenceSide, TrainingSide
 
 HEAD_Y = 2.38
@@ -88,7 +88,11 @@ class DecoderInputs(LectureScene):
     def teacher_forcing(self) -> None:
         big = self.big
         with self.beat("forcing"):
-            self.play(FadeOut(big.open), FadeIn(big.guesses), run_time=0.7)
+            self.play(
+                FadeOut(big.open, rate_func=EARLY),
+                FadeIn(big.guesses, rate_func=LATE),
+                run_time=0.7,
+            )
             self.play(Create(big.back), run_time=0.9)
             self.play(FadeIn(big.cut), run_time=theme.FADE)
             self.play(

@@ -14,6 +14,7 @@ from manim import (
     Create,
     FadeIn,
     FadeOut,
+    LaggedStart,
     MathTypst,
     VGroup,
 )
@@ -29,6 +30,7 @@ from scenes.parts import (
     ScoreLines,
     SoftmaxTable,
     arrow,
+    hand_over,
     outline,
     row_sums,
 )
@@ -174,9 +176,9 @@ class AttentionScores(LectureScene):
             labels = FadeIn(heat.row_labels, heat.column_labels)
             self.play(labels, FadeOut(self.table.all_but_weights()), run_time=0.6)
             self.play(
-                *(Flight(n, heat.number(i, j)) for j, n in enumerate(numbers)),
-                FadeIn(heat.row_cells(i)),
-                run_time=theme.MOVE,
+                LaggedStart(*hand_over(numbers, heat.row_numbers(i)), lag_ratio=0.4),
+                FadeIn(heat.row_cells(i), rate_func=EARLY),
+                run_time=theme.SLOW,
             )
             self.play(FadeIn(sums[i]), FadeIn(formula), run_time=theme.FADE)
             for other in range(len(self.tokens)):

@@ -39,6 +39,7 @@ from scenes.parts import (
     arrow,
     fly,
     formula,
+    hand_over,
     outline,
     row_sums,
 )
@@ -321,17 +322,15 @@ class Mask(LectureScene):
             size=38,
             at=(4.05, self.square_y, 0),
         )
-        moves = [
-            Flight(number, heat.number(i, j)) for j, number in enumerate(self.table.bars.numbers)
-        ]
+        moves = hand_over(self.table.bars.numbers, heat.row_numbers(i))
         gone = self.table.all_but_weights()
         with self.beat("weights", {"row_sum": Say(self.weights[i].sum(), 0)}):
             self.play(FadeOut(gone), run_time=0.3)
             self.play(
-                *moves,
+                LaggedStart(*moves, lag_ratio=0.4),
                 FadeIn(heat.row_labels, heat.column_labels, heading),
-                FadeIn(heat.row_cells(i), heat.row_hatches(i)),
-                run_time=theme.MOVE,
+                FadeIn(heat.row_cells(i), heat.row_hatches(i), rate_func=EARLY),
+                run_time=theme.SLOW,
             )
             self.play(FadeIn(sums[i]), FadeIn(whole), run_time=theme.FADE)
             for other in range(len(self.tokens)):

@@ -22,7 +22,7 @@ EARLY, LATE = squish_rate_func(smooth, 0, 0.4), squish_rate_func(smooth, 0.6, 1)
 _ABOVE = 10
 #: Share of the way after which the colour changes: what will be dark on a bright cell must not be
 #: dark before it is there.
-_COLOUR_FROM = 0.7
+_COLOUR_FROM = 0.9
 
 
 class Flight(Transform):
@@ -35,12 +35,21 @@ class Flight(Transform):
 
     def __init__(self, old: VMobject, new: VMobject, **options: Any) -> None:
         self.new = new
+        self.has_landed = False
         super().__init__(old, landed(old, new), **options)
 
     def begin(self) -> None:
         for text in _texts(self.mobject):
             text.set_z_index(_ABOVE)
         super().begin()
+
+    def interpolate(self, alpha: float) -> None:
+        if not self.has_landed:
+            super().interpolate(alpha)
+            if alpha >= 1:
+                # what it flies with may take longer: the exchange does not wait for that
+                self.mobject.submobjects = self.new.copy().submobjects
+                self.has_landed = True
 
     def interpolate_submobject(
         self, submobject: VMobject, start: VMobject, target: VMobject, alpha: float
@@ -123,9 +132,10 @@ def _says_the_same(one: Glyphs, other: Glyphs) -> bool:
 
 
 def born_of(child: VMobject, *parents: VMobject) -> list[Animation]:
-    """``child`` appears where copies of its parents come together and vanish; they themselves
-    stay."""
-    return [*(FadeOut(parent.copy(), target_position=child) for parent in parents), FadeIn(child)]
+    """``child`` appears where copies of its parents have come together and vanished; they
+    themselves stay."""
+    leave = (FadeOut(parent.copy(), target_position=child) for parent in parents)
+    return [*leave, FadeIn(child, rate_func=LATE)]
 
 
 def born_each(children: Iterable[VMobject], *families: Iterable[VMobject]) -> list[Animation]:

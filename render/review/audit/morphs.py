@@ -15,6 +15,7 @@ from manim.animation.transform_matching_parts import TransformMatchingAbstractBa
 
 from render.review.audit.fault import Fault, box_of
 from scenes.onscreen import text_of
+from scenes.parts import Flight
 
 #: How far a point of an outline may be from where a rigid move takes it, as a share of the height.
 _TOLERANCE = 0.02
@@ -26,6 +27,8 @@ def check_morphs(animations: Iterable[Animation]) -> list[Fault]:
     """Faults of the animations that are playing now."""
     found = []
     for animation in flat(animations):
+        if isinstance(animation, Flight) and animation.has_landed:
+            continue  # the new text is there, whole
         faults = [_melting(*pair) for ends in ends_of(animation) for pair in text_pairs(*ends)]
         if not any(faults) and isinstance(animation, Transform):
             faults = [_bent(*pair) for pair in _on_the_way(animation)]
