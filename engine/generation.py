@@ -21,6 +21,7 @@ from engine.weights import Weights
 from engine.words import Words
 
 START, STEPS = "I", 3  # the first word of the tutorial's target, and how many are left of it
+LONGEST = 32  # steps without an end token, where there is one
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +42,16 @@ def generate(
     steps: int | None = None,
     cached: bool = True,
 ) -> list[Step]:
-    """Generate `steps` tokens after `start`, fewer if the end token is among them; without steps
-    go on until it is, or, if the model has none, for three. Without a start it is the model's
-    start token, or else the tutorial's first word. Raises LectureError if steps is not positive
-    or the last input would be longer than the model's max_length."""
+    """Generate `steps` tokens after `start`, fewer if the end token is among them. Without steps
+    go on until it is, for 32 at most, or, if the model has none, for three. Without a start begin
+    with the model's start token, or else with the tutorial's first word. Raises LectureError if
+    steps is not positive or the last input would be longer than the model's max_length."""
     if start is None:
         start = (weights.tokens.bos or START,)
     tokens, _ = encode(start, weights, "start")
     room = weights.config.max_length - len(tokens) + 1
     if steps is None:
-        steps = STEPS if weights.tokens.eos is None else room
+        steps = STEPS if weights.tokens.eos is None else min(room, LONGEST)
     if not 1 <= steps <= room:
         raise LectureError(
             where="generate",
