@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from engine import json_file
 from engine.errors import LectureError
+from engine.head import Document, head_document
 from engine.weights import Weights
 
 METADATA = "metadata"
 MAX_MEMBER_BYTES = 64 * 2**20  # unpacked
 
 
-def read(data: bytes, path: Path) -> tuple[json_file.Document, dict[str, NDArray[Any]]]:
+def read(data: bytes, path: Path) -> tuple[Document, dict[str, NDArray[Any]]]:
     """A file's bytes to its head and matrices. Raises LectureError."""
     arrays: dict[str, NDArray[Any]] = {}
     try:
@@ -49,7 +50,7 @@ def read(data: bytes, path: Path) -> tuple[json_file.Document, dict[str, NDArray
 def write(weights: Weights) -> bytes:
     """The whole file, uncompressed, with the same bytes for the same weights."""
     file = io.BytesIO()
-    head = json.dumps(json_file.head_document(weights), ensure_ascii=False)
+    head = json.dumps(head_document(weights), ensure_ascii=False)
     np.savez(file, allow_pickle=False, **{METADATA: np.array(head)}, **weights.matrices)
     return file.getvalue()
 

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from engine import json_file
 from engine.errors import LectureError, quoted
+from engine.head import Document, head_document
 from engine.weights import Weights
 
 METADATA = "model"
 
 
-def read(data: bytes, path: Path) -> tuple[json_file.Document, dict[str, NDArray[Any]]]:
+def read(data: bytes, path: Path) -> tuple[Document, dict[str, NDArray[Any]]]:
     """A file's bytes to its head and matrices. Raises LectureError."""
     library = _library(path)
     try:
@@ -38,7 +39,7 @@ def read(data: bytes, path: Path) -> tuple[json_file.Document, dict[str, NDArray
 def write(weights: Weights) -> bytes:
     """The whole file, with the same bytes for the same weights."""
     library = _library(weights.path)
-    head = json.dumps(json_file.head_document(weights), ensure_ascii=False)
+    head = json.dumps(head_document(weights), ensure_ascii=False)
     data: bytes = library.numpy.save(dict(weights.matrices), metadata={METADATA: head})
     return data
 
