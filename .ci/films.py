@@ -17,7 +17,7 @@ import pysubs2
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scenes import registry  # noqa: E402
+from scenes import registry
 
 LANGUAGES = {"zh": "zho", "en": "eng"}
 
@@ -70,7 +70,12 @@ def look_at_all(folder: Path) -> str:
     film = folder / "lecture.mp4"
     _, frames, seconds, chapters = look(film)
     expect(film, "frames", sum(each[1] for each in seen), frames)
-    expect(film, "titles of chapters", [each[0] for each in seen], [c["metadata"]["title"] for c in chapters])
+    expect(
+        film,
+        "titles of chapters",
+        [each[0] for each in seen],
+        [c["metadata"]["title"] for c in chapters],
+    )
     ends = [Fraction(0)]
     for each in seen:
         ends.append(ends[-1] + each[2])
@@ -79,7 +84,8 @@ def look_at_all(folder: Path) -> str:
         for edge, wanted in zip(edges, ends[index : index + 2], strict=True):
             near = abs(edge - wanted) < Fraction(1, 100)
             expect(film, f"edges of chapter {index + 1}", True, near)
-    return f"{len(scenes)} scenes and a film of {float(seconds) / 60:.1f} min with {len(chapters)} chapters"
+    minutes = float(seconds) / 60
+    return f"{len(scenes)} scenes, a film of {minutes:.1f} min with {len(chapters)} chapters"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 from engine.errors import LectureError, from_os_error, one_line
+from engine.output import give_up_output
 from render.base.cores import usable_cores
 from render.build.store.choice import DEFAULT_SIZE, choose
 from render.cli import commands
@@ -26,6 +27,7 @@ from render.cli.voice import script
 
 PROGRAM = "./render.sh"
 _INTERRUPTED = 130  # exit code after Ctrl-C
+_BROKEN_PIPE = 141  # exit code of what SIGPIPE ends: the reader, such as `head`, has had enough
 _STOPPED = "stopped; finished videos are as they were"
 WATCHED = bool(os.environ.get("LECTURE_WATCHED"))  # see render/build/watch/child.py
 
@@ -309,6 +311,7 @@ def _run(app: typer.Typer, arguments: list[str], program: str) -> int:
         code = app(arguments, prog_name=program, standalone_mode=False) or 0
         if code == _INTERRUPTED:  # Typer has caught Ctrl-C itself
             raise KeyboardInterrupt
+        sys.stdout.flush()
         return code
     except LectureError as error:
         return _complain(str(error))
@@ -317,7 +320,11 @@ def _run(app: typer.Typer, arguments: list[str], program: str) -> int:
         message = told() if told else str(error)
         return _complain(f"{message} (see {program} --help)")
     except OSError as error:
-        return _complain(str(from_os_error(error, error.filename or program)))
+        closed = give_up_output()
+        if isinstance(error, BrokenPipeError):
+            return _BROKEN_PIPE
+        where = "standard output" if closed else error.filename or program
+        return _complain(str(from_os_error(error, where)))
     except (KeyboardInterrupt, typer.Abort):
         return _complain(_STOPPED, _INTERRUPTED)
     except BaseException as error:

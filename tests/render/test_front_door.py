@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import av
 import pytest
@@ -18,7 +20,7 @@ from render.base.room import check_free_space
 from render.build.combinations import default_folder
 from scenes.settings import Settings
 
-from .conftest import ROOT, FrontDoor, leftovers, one_line
+from .conftest import ROOT, FrontDoor, command, environment, leftovers, one_line
 
 
 class TestMistakes:
@@ -85,6 +87,24 @@ def test_help_has_whole_lines_in_80_columns(front_door: FrontDoor) -> None:
                 assert len(line) + 1 + len(following.split()[0]) > 78, f"{name}: {line}"
         epilog = [line.rstrip() for line in shown.rpartition("╯")[2].splitlines()]
         assert all(len(line) < 80 for line in epilog)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_written_is_one_line(unbuffered: str) -> None:
+    def listed(stdout: IO[str]) -> tuple[int, str]:
+        more = environment(PYTHONUNBUFFERED=unbuffered)
+        done = subprocess.run(command("list"), stdout=stdout, stderr=-1, text=True, env=more)
+        return done.returncode, done.stderr
+
+    with Path("/dev/full").open("w") as full:
+        code, said = listed(full)
+    assert (code, said.count("\n")) == (2, 1)
+    assert said.endswith(": found no space left on device\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe:
+        assert listed(pipe) == (141, "")
 
 
 def test_list_names_every_scene(front_door: FrontDoor) -> None:
