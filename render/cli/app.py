@@ -325,6 +325,8 @@ def _run(app: typer.Typer, arguments: list[str], program: str) -> int:
             return _BROKEN_PIPE
         where = "standard output" if closed else error.filename or program
         return _complain(str(from_os_error(error, where)))
+    except SystemExit:  # Typer's answer to a broken pipe
+        return _BROKEN_PIPE
     except (KeyboardInterrupt, typer.Abort):
         return _complain(_STOPPED, _INTERRUPTED)
     except BaseException as error:
