@@ -129,10 +129,10 @@ SIDES = (*CAPTIONS, "cover.png", "about.json", "about.zh.txt", "about.en.txt")
 CHAPTERS = ("chapters.zh.vtt", "chapters.en.vtt")
 
 
-def test_all_scenes_and_the_film(front_door: FrontDoor, tmp_path: Path) -> None:
+def test_all_scenes_and_the_film(front_door: FrontDoor, binary: str, tmp_path: Path) -> None:
     """Everything at once, in a folder with an odd name, as a pipe sees it."""
     out = tmp_path / "-o '周' \"3\"\n#?%d"
-    result = front_door("--quality", "draft", "--lang", "en", f"--out={out}")
+    result = front_door("--quality", "draft", "--lang", "en", f"--out={out}", LECTURE_FFMPEG=binary)
     assert result.returncode == 0, result
     assert result.stderr == ""
     assert len(result.stdout.splitlines()) == 3
