@@ -100,12 +100,13 @@ tell() {
             said=$said$line$'\n'
             if [ "${#said}" -gt 8000 ]; then said=${said:4000}; fi
             stage=${line//[[:cntrl:]]/}
+            stage=${stage#"${stage%%[! ]*}"} # without blanks before
         elif [ "$code" -le 128 ] && [ $((SECONDS - waited)) -lt "$each" ]; then
             break # it was killed
         fi
         if [ $((SECONDS - began)) -ge "$next" ]; then
             next=$((SECONDS - began + each))
-            tell_stage "$what, $((SECONDS - began)) s${stage:+: ${stage:0:50}}"
+            tell_stage "$what, $((SECONDS - began)) s${stage:+: ${stage:0:60}}"
         fi
     done
     if [ -t 2 ]; then printf '\r\033[K' >&2; fi

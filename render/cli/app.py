@@ -249,12 +249,17 @@ def render(
 
         raise typer.Exit(Loop(wish, ordered, [a for a in sys.argv[1:] if a != "--watch"]).run())
     from render.build.session import Session
+    from render.cli.closing import closing_lines
 
     if WATCHED:
         from render.build.watch.child import reasons
 
         print(one_line(reasons(ordered) or "nothing is to be rendered"), flush=True)
-    raise typer.Exit(Session(*ordered).run())
+    session = Session(*ordered)
+    code = session.run()
+    if code == 0 and session.made_one_film and not WATCHED:
+        print(*map(one_line, closing_lines(wish, ordered[0])), sep="\n")
+    raise typer.Exit(code)
 
 
 @list_app.command()
@@ -319,14 +324,12 @@ def _run(app: typer.Typer, arguments: list[str], program: str) -> int:
         told = getattr(error, "format_message", None)
         message = told() if told else str(error)
         return _complain(f"{message} (see {program} --help)")
-    except OSError as error:
-        closed = give_up_output()
-        if isinstance(error, BrokenPipeError):
-            return _BROKEN_PIPE
-        where = "standard output" if closed else error.filename or program
-        return _complain(str(from_os_error(error, where)))
-    except SystemExit:  # Typer's answer to a broken pipe
+    except (BrokenPipeError, SystemExit):  # the latter is Typer's answer to the former
+        give_up_output()
         return _BROKEN_PIPE
+    except OSError as error:
+        where = "standard output" if give_up_output() else error.filename or program
+        return _complain(str(from_os_error(error, where)))
     except (KeyboardInterrupt, typer.Abort):
         return _complain(_STOPPED, _INTERRUPTED)
     except BaseException as error:

@@ -9,15 +9,20 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import IO
+from types import SimpleNamespace
+from typing import IO, cast
 
 import av
 import pytest
 
 import engine
 from engine.errors import LectureError
+from engine.errors import one_line as one_line_of
 from render.base.room import check_free_space
-from render.build.combinations import default_folder
+from render.build.combinations import Wish, default_folder
+from render.build.order import Order
+from render.cli.closing import closing_lines
+from render.media.quality import QUALITIES
 from scenes.settings import Settings
 
 from .conftest import ROOT, FrontDoor, command, environment, leftovers, one_line
@@ -135,7 +140,16 @@ def test_all_scenes_and_the_film(front_door: FrontDoor, binary: str, tmp_path: P
     result = front_door("--quality", "draft", "--lang", "en", f"--out={out}", LECTURE_FFMPEG=binary)
     assert result.returncode == 0, result
     assert result.stderr == ""
-    assert len(result.stdout.splitlines()) == 3
+    *_, film, upload, following = result.stdout.splitlines()
+    assert len(result.stdout.splitlines()) == 5
+    shown = one_line_of(str(out))
+    assert film.startswith(f"{shown}/lecture.mp4: the whole lecture, 2 s")
+    assert upload == (
+        "to upload: lecture.mp4, captions lecture.zh.vtt and lecture.en.vtt, cover "
+        f"lecture.cover.png, title and description lecture.about.en.txt, all in {shown}"
+    )
+    draft = "next: this is a draft; ./render.sh publish --for youtube --lang en renders it in 1080p"
+    assert following.startswith(draft)
     names = {path.name for path in out.iterdir()}
     videos = "01_square_en", "02_circle_en"
     scenes = {f"{name}.{kind}" for name in videos for kind in (*KINDS, *SIDES)}
@@ -153,6 +167,32 @@ def test_all_scenes_and_the_film(front_door: FrontDoor, binary: str, tmp_path: P
     assert record["frames"] == 18
     assert record["beats"][0]["text"] == "文 en"
     assert 0 < record["memory"] < 1e9
+
+
+def test_after_the_first_scene_nothing_reads_like_a_mistake(front_door: FrontDoor) -> None:
+    result = front_door("1", "--quality", "draft", "--out", "o")
+    assert (result.returncode, result.stderr) == (0, "")
+    scene, film = result.stdout.splitlines()
+    assert "01_square_zh.mp4: 1.2 s of film" in scene
+    assert film == (
+        "lecture.mp4: 1 of its 2 scenes are there; the same command without scene numbers makes "
+        "the others and joins all"
+    )
+
+
+def test_the_command_that_comes_next_is_about_the_same_videos(tmp_path: Path) -> None:
+    wish = Wish(quality="high", lang="en", track="training", weights=["a b.json"], out=tmp_path)
+    order = SimpleNamespace(
+        out=tmp_path, film_name="lecture_training.mp4", language="en", quality=QUALITIES["high"]
+    )
+    upload, following = closing_lines(wish, cast(Order, order))
+    assert "lecture_training.en.vtt" in upload
+    command = (
+        "next: ./render.sh publish --for youtube --quality high --lang en --track training "
+        f"--weights 'a b.json' --videos {tmp_path} checks it"
+    )
+    assert following.startswith(command)
+    assert following.endswith("canvas, moodle, edx, generic, scorm)")
 
 
 def test_a_broken_scene_leaves_the_others_alone(front_door: FrontDoor, tmp_path: Path) -> None:
