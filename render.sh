@@ -99,8 +99,13 @@ tell() {
             esac
             said=$said$line$'\n'
             if [ "${#said}" -gt 8000 ]; then said=${said:4000}; fi
-            stage=${line//[[:cntrl:]]/}
-            stage=${stage#"${stage%%[! ]*}"} # without blanks before
+            case $line in
+                *WARNING* | *notice*) ;; # of no use to a newcomer while all goes well
+                *)
+                    stage=${line//[[:cntrl:]]/}
+                    stage=${stage#"${stage%%[! ]*}"} # without blanks before
+                    ;;
+            esac
         elif [ "$code" -le 128 ] && [ $((SECONDS - waited)) -lt "$each" ]; then
             break # it was killed
         fi

@@ -55,7 +55,7 @@ def front_door(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]
             env=environment(**more),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             stdin=subprocess.DEVNULL,
         )
 
