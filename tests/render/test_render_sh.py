@@ -287,6 +287,49 @@ class TestPython:
         assert "/nowhere/python" in result.stderr
 
 
+class TestOfCi:
+    """.ci/run in a house whose .ci/bare-machine is a stand-in."""
+
+    @pytest.fixture
+    def ci(self, house: House) -> House:
+        (house.project / ".ci").mkdir()
+        shutil.copy(ROOT / ".ci" / "run", house.project / ".ci" / "run")
+        for name in ("chromium", "ffmpeg", "npm"):
+            house.tool(name, "")
+        house.tool("bare-machine", 'echo "CI=${CI:-none}"; exit "${BARE_EXIT:-0}"')
+        shutil.move(house.tools / "bare-machine", house.project / ".ci" / "bare-machine")
+        return house
+
+    def run(self, ci: House, **more: str) -> subprocess.CompletedProcess[str]:
+        return ci.run(script=ci.project / ".ci" / "run", CI="true", **more)
+
+    def test_it_installs_what_is_missing_and_tells_the_minutes_of_each_part(
+        self, ci: House
+    ) -> None:
+        done = self.run(ci)
+        assert done.returncode == 0, done.stderr
+        assert re.findall(r"^.ci/run: (.*): 0 min 0\d s$", done.stdout, re.MULTILINE) == [
+            "tools",
+            "./render.sh test",
+            "bare machine",
+        ]
+        assert "CI=none" in done.stdout
+        (installed,) = ci.called("apt-get install")
+        assert installed.endswith("debootstrap")
+        assert "Lock::Timeout" in installed
+
+    def test_a_bare_machine_that_fails_fails_all(self, ci: House) -> None:
+        assert self.run(ci, BARE_EXIT="3").returncode == 3
+
+    def test_without_root_it_is_skipped_with_a_word(self, ci: House) -> None:
+        ci.tool("id", "echo 1000")
+        ci.tool("debootstrap", "")
+        done = self.run(ci)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-1] == "bare machine: skipped: making one needs root"
+        assert ci.called("bare-machine") == []
+
+
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
 def test_shellcheck_finds_nothing() -> None:
     files = [ROOT / "render.sh", ROOT / ".ci" / "run", ROOT / ".ci" / "bare-machine"]
