@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def texts(container: Any, stream: Any) -> list[str]:
 def written(video: Path, language: str) -> list[str]:
     """The texts of the WebVTT file beside a video."""
     file = video.with_suffix(f".{language}.vtt")
-    return [event.plaintext for event in pysubs2.load(str(file))]
+    return [unescape(event.plaintext) for event in pysubs2.load(str(file))]
 
 
 def look(video: Path) -> tuple[str, int, Fraction, list[Any]]:
