@@ -69,6 +69,7 @@ def look_at_all(folder: Path) -> str:
     expect(folder, "scenes", len(registry.film("full")), len(scenes))
     seen = [look(video) for video in scenes]
     film = folder / "lecture.mp4"
+    expect(film, "file", "there", "there" if film.is_file() else "missing")
     _, frames, seconds, chapters = look(film)
     expect(film, "frames", sum(each[1] for each in seen), frames)
     expect(
