@@ -16,7 +16,7 @@ from typing import Any
 import av
 import pysubs2
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from scenes import registry
 

@@ -26,6 +26,7 @@ from render.media.quality import QUALITIES
 from scenes.settings import Settings
 
 from .conftest import ROOT, FrontDoor, command, environment, leftovers, one_line
+from .rendered import Rendered
 
 
 class TestMistakes:
@@ -167,6 +168,24 @@ def test_all_scenes_and_the_film(front_door: FrontDoor, binary: str, tmp_path: P
     assert record["frames"] == 18
     assert record["beats"][0]["text"] == "文 en"
     assert 0 < record["memory"] < 1e9
+
+
+def test_what_ci_looks_at_is_there_and_what_is_wrong_is_named(house: Rendered) -> None:
+    def look() -> subprocess.CompletedProcess[str]:
+        films = [sys.executable, ROOT / ".ci" / "films.py", house.out]
+        return subprocess.run(films, env=environment(), capture_output=True, text=True)
+
+    good = look()
+    assert (good.returncode, good.stderr) == (0, ""), good
+    assert "2 scenes, a film of 0.0 min with 2 chapters" in good.stdout
+    captions = house.out / "lecture.en.vtt"
+    captions.write_text(captions.read_text().rstrip() + " and more\n")
+    bad = look()
+    assert (bad.returncode, bad.stderr.count("\n")) == (1, 1)
+    assert bad.stderr.startswith("lecture.mp4: captions in en: expected ")
+    assert bad.stderr.count("and more") == 1
+    (house.out / "lecture.mp4").unlink()
+    assert look().stderr == "lecture.mp4: file: expected there, found missing\n"
 
 
 def test_after_the_first_scene_nothing_reads_like_a_mistake(front_door: FrontDoor) -> None:
