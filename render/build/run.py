@@ -59,6 +59,11 @@ class Run:
         self._given: set[str] = set()  # steps that were given out
         self._slots: set[str] = set()  # the heavy ones among them
 
+    @property
+    def made_one_film(self) -> bool:
+        """Whether there was one job only, and its film was joined in this run."""
+        return [report.film for report in self.reports] == ["made"]
+
     def explain(self) -> Iterator[str]:
         """What would be made, and why; makes and writes nothing."""
         stored = [] if self.how.force else self._in_store()
