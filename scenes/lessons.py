@@ -7,13 +7,13 @@ in ``assets/weights``; in a lesson of your own, beside it first.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import engine
-from engine.errors import LectureError, from_os_error
+from engine.errors import LectureError, quoted
+from engine.reader import read_toml
 from engine.tokenizer import encode
 
 from .settings import Settings
@@ -135,12 +135,7 @@ def _find(lesson: str) -> Path:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise from_os_error(error, path) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LectureError(where=path, expected="valid TOML", found=str(error)) from error
+    said = read_toml(path)
     unknown = sorted(said.keys() - _KEYS)
     if unknown:
         expected = f"only {', '.join(sorted(_KEYS))}"
@@ -149,7 +144,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise LectureError(where=path, field="weights", expected="a weight file", found="nothing")
     for key, value in said.items():
         if not isinstance(value, str) or not value.strip():
-            raise LectureError(where=path, field=key, expected="a text", found=repr(value))
+            raise LectureError(where=path, field=key, expected="a text", found=quoted(value))
     return said
 
 
