@@ -19,6 +19,8 @@ from engine import cli_weights, errata
 from engine.backward import TARGETS
 from engine.cli_options import Parser, add_command
 from engine.errors import LectureError, from_os_error
+from engine.generation import START
+from engine.weights import OBJECTIVES
 
 PROGRAM = "python -m engine"
 
@@ -77,14 +79,18 @@ def parser() -> Parser:
     group.add_argument("--decode", metavar="PREFIX", help="an inference pass over this, no loss")
     command = add_command(commands, "generate", _generate, "decode greedily, a JSON line per step")
     _model_options(command)
-    command.add_argument("--start", default="I", help="what the target begins with (%(default)s)")
-    command.add_argument("--steps", type=int, default=3, help="tokens to generate (%(default)s)")
+    start = f"what the target begins with (the model's start token, or else {START})"
+    command.add_argument("--start", help=start)
+    command.add_argument(
+        "--steps", type=int, default=3, help="at most so many tokens (%(default)s)"
+    )
     command.add_argument("--uncached", action="store_true", help="a whole pass for every token")
     command = add_command(commands, "gradients", _gradients, "print gradients of the mean loss")
     _model_options(command)
     command.add_argument("--target", default=engine.TARGET, help="the target (%(default)s)")
-    meaning = "row i is to predict token i (as-printed) or i + 1 (shifted); default %(default)s"
-    command.add_argument("--targets", choices=TARGETS, default=TARGETS[0], help=meaning)
+    meaning = "a row is to write the next token, or to copy the one it has read; also known as "
+    meaning += "shifted and as-printed; the model's own objective by default"
+    command.add_argument("--targets", choices=[*OBJECTIVES, *TARGETS], help=meaning)
     command = add_command(commands, "weights", None, "check, convert, compare, make weight files")
     cli_weights.add_commands(command.add_subparsers(required=True, metavar="COMMAND"))
     add_command(commands, "errata", _errata, "print docs/errata.md, computed afresh")

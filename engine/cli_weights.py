@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import engine
@@ -10,6 +11,8 @@ from engine import comparison
 from engine.cli_options import Commands, Parser, add_command
 from engine.errors import LectureError
 from engine.recipe import RECIPES
+from engine.weights import OBJECTIVES
+from engine.words import TOKEN_FIELDS
 
 
 def add_commands(commands: Commands) -> None:
@@ -21,6 +24,7 @@ def add_commands(commands: Commands) -> None:
     )
     command.add_argument("file")
     command.add_argument("result", help="a name ending in .json, .npz or .safetensors")
+    _meaning_options(command)
     _force_option(command)
     command = add_command(
         commands,
@@ -34,6 +38,24 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("--source", help="the source sentence to run both on")
     command.add_argument("--target", help="the target sentence to run both on")
     _init_options(add_command(commands, "init", _init, "make a weight file"))
+
+
+def _meaning_options(command: Parser) -> None:
+    """What version 2 says of a model and version 1 cannot."""
+    command.add_argument(
+        "--objective",
+        choices=OBJECTIVES,
+        help="what the model was trained for; writes version 2, for which the following are, too",
+    )
+    for name, part in (
+        ("bos", "begins a target"),
+        ("eos", "ends a target"),
+        ("pad", "fills up sentences"),
+        ("unk", "stands for unknown words"),
+    ):
+        command.add_argument(f"--{name}", metavar="WORD", help=f"the word that {part}")
+    command.add_argument("--source-bos", action="store_true", help="it begins the source, too")
+    command.add_argument("--source-eos", action="store_true", help="it ends the source, too")
 
 
 def _init_options(command: Parser) -> None:
@@ -67,8 +89,28 @@ def _check(options: argparse.Namespace) -> int:
 
 def _convert(options: argparse.Namespace) -> int:
     weights = engine.load_weights(options.file)
+    tokens = {name: getattr(options, name) for name in TOKEN_FIELDS if getattr(options, name)}
+    if options.objective or tokens:
+        weights = replace(
+            weights,
+            objective=options.objective or _own_objective(weights, options.file),
+            tokens=replace(weights.tokens, **tokens),
+            version=2,
+        )
     _save(weights, options)
     return 0
+
+
+def _own_objective(weights: engine.Weights, file: str) -> str:
+    """The objective of a file of version 2, which says it. Raises LectureError."""
+    if weights.version == 1:
+        raise LectureError(
+            where=file,
+            field="--objective",
+            expected=f"{' or '.join(OBJECTIVES)}, which version 1 does not say",
+            found="none",
+        )
+    return weights.objective
 
 
 def _diff(options: argparse.Namespace) -> int:

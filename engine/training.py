@@ -27,7 +27,7 @@ def train(
     weights: Weights,
     source: Text = SOURCE,
     target: Text = TARGET,
-    targets: str = "shifted",
+    targets: str = "next",
     steps: int = 300,
     learning_rate: float = LEARNING_RATE,
 ) -> Training:

@@ -134,7 +134,8 @@ _SPELLINGS = (
     (re.compile(r"\.(?:b_2|beta)$"), ".bias"),
 )
 _WRAPPERS = re.compile(r"^(?:(?:module|model|_orig_mod|transformer|net|seq2seq)\.)+(?=.)")
-_SOURCE, _TARGET = r"(?:src|source|enc|encoder)", r"(?:tgt|trg|target|dec|decoder)"
+_SOURCE = r"(?:encoder\.)?(?:src|source|enc|encoder)"
+_TARGET = r"(?:decoder\.)?(?:tgt|trg|target|dec|decoder)"
 _EMBEDDING = (
     r"(?:tok(?:en)?_?|word_?)?(?:emb|embed|embedding|embeddings|embed_tokens)"
     r"(?:\.(?:0\.)?(?:lut|emb|embedding|tok_emb|token_embedding))?\.weight"
@@ -155,9 +156,15 @@ _TABLES = (
     (re.compile(rf"{_TARGET}[._]{_POSITION}"), "target_position"),
     (re.compile(rf"{_TARGET}_embed\.1\.{_POSITION}"), "target_position"),
     (re.compile(_POSITION), "position"),
-    (re.compile(rf"{_SOURCE}[._]{_EMBEDDING}|{_SOURCE}_embed\.0\.lut\.weight"), "source_embedding"),
-    (re.compile(rf"{_TARGET}[._]{_EMBEDDING}|{_TARGET}_embed\.0\.lut\.weight"), "target_embedding"),
-    (re.compile(rf"{_EMBEDDING}|shared\.weight|wte\.weight"), "embedding"),
+    (
+        re.compile(rf"{_SOURCE}[._]{_EMBEDDING}|{_SOURCE}_embed\.0\.lut\.weight"),
+        "source_embedding.weight",
+    ),
+    (
+        re.compile(rf"{_TARGET}[._]{_EMBEDDING}|{_TARGET}_embed\.0\.lut\.weight"),
+        "target_embedding.weight",
+    ),
+    (re.compile(rf"{_EMBEDDING}|shared\.weight|wte\.weight"), "embedding.weight"),
     (re.compile(rf"{_OUTPUT}\.weight"), "output_projection.weight"),
     (re.compile(rf"{_OUTPUT}\.bias|final_logits_bias"), "output_projection.bias"),
 )
