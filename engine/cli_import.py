@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.cli_options import Commands, add_command, force_option, save
 from engine.config import CHOICES
+from engine.family import check_model
 from engine.importing.names import recognise
 from engine.importing.probe import fit, read_probe
 from engine.importing.readings import model, only_reading, readings, settled
@@ -67,6 +68,7 @@ def _import(options: argparse.Namespace) -> int:
         verdict = f"the probe's logits to {result.error:.1g}"
         if result.next_error is not None:
             verdict += f"; of {result.tried} readings the next is {result.next_error:.1g} away"
+    check_model(weights)
     save(weights, options)
     config = weights.config
     words = {"": len(weights.vocabulary)}

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 import engine
-from engine import comparison
+from engine import comparison, family
 from engine.cli_import import add_import
 from engine.cli_options import Commands, Parser, add_command, force_option, save
 from engine.errors import LectureError
@@ -17,7 +17,12 @@ from engine.words import TOKEN_FIELDS
 
 def add_commands(commands: Commands) -> None:
     """Hang the five commands under `weights`."""
-    command = add_command(commands, "check", _check, "read a weight file and run it once")
+    command = add_command(
+        commands,
+        "check",
+        _check,
+        "ask whether a file is sound and its model in the family",
+    )
     command.add_argument("file")
     command = add_command(
         commands, "convert", _convert, "copy weights into another format, told by the endings"
@@ -73,13 +78,18 @@ def _init_options(command: Parser) -> None:
 
 def _check(options: argparse.Namespace) -> int:
     weights = engine.load_weights(options.file)
+    family.check_model(weights)
     engine.training_pass(weights, *comparison.sample(weights))
     config = weights.config
+    words = str(config.vocabulary_size)
+    if config.source_vocabulary_size is not None:
+        words = f"{config.source_vocabulary_size} and {words}"
     numbers = sum(matrix.size for matrix in weights.matrices.values())
     print(
-        f"{options.file}: good; {config.vocabulary_size} words, d_model {config.d_model}, "
+        f"{options.file}: good; {words} words, d_model {config.d_model}, "
         f"{config.heads} heads, {len(config.encoder)} encoder and {len(config.decoder)} decoder "
-        f"layers, {len(weights.matrices)} matrices, {numbers} numbers"
+        f"layers, {len(weights.matrices)} matrices, {numbers} numbers; "
+        f"whether a lesson can be shown: ./render.sh check --weights {options.file}"
     )
     return 0
 

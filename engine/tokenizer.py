@@ -39,6 +39,19 @@ def tokenize(text: str, vocabulary: Sequence[str], where: str | None = None) -> 
     return tuple(tokens)
 
 
+def words_of(text: str | Sequence[str], weights: Weights, where: str) -> Words:
+    """The words of a text or a sequence as they are, however many; `where` as in `encode`. Raises
+    LectureError for an unknown one."""
+    vocabulary = weights.source_words if where == "source" else weights.vocabulary
+    if isinstance(text, str):
+        return tokenize(text, vocabulary, where)
+    tokens = tuple(text)
+    for token in tokens:
+        if token not in vocabulary:
+            raise _unknown(token, vocabulary, where)
+    return tokens
+
+
 def encode(text: str | Sequence[str], weights: Weights, where: str) -> tuple[Words, Ids]:
     """Tokens and ids of a text, or of a sequence of tokens. `where` names the input in errors; a
     "source" is read with the source's words and gets the start and end tokens that the model
@@ -46,11 +59,10 @@ def encode(text: str | Sequence[str], weights: Weights, where: str) -> tuple[Wor
 
     Raises LectureError if a token is unknown, there is none, or there are more than max_length.
     """
-    if where != "source":
-        tokens = _words(text, weights.vocabulary, where)
-        return tokens, _ids(tokens, weights, where)
-    tokens, special = _words(text, weights.source_words, where), weights.tokens
+    tokens, special = words_of(text, weights, where), weights.tokens
     _check_length(tokens, weights, where)
+    if where != "source":
+        return tokens, _ids(tokens, weights, where)
     if special.source_bos and special.bos is not None:
         tokens = (special.bos, *tokens)
     if special.source_eos and special.eos is not None:
@@ -93,16 +105,6 @@ def teach(text: str | Sequence[str], weights: Weights, objective: str | None = N
             where="target", field="length", expected="2 tokens or more to shift", found="1"
         )
     return Teaching(read, _ids(read, weights, "target"), goals, _ids(goals, weights, "target"))
-
-
-def _words(text: str | Sequence[str], vocabulary: Words, where: str) -> Words:
-    if isinstance(text, str):
-        return tokenize(text, vocabulary, where)
-    tokens = tuple(text)
-    for token in tokens:
-        if token not in vocabulary:
-            raise _unknown(token, vocabulary, where)
-    return tokens
 
 
 def _ids(tokens: Words, weights: Weights, where: str) -> Ids:

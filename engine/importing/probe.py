@@ -25,7 +25,7 @@ from engine.reader import WEIGHT_BYTES, read_bytes, refuse
 from engine.weights import Weights, shape_text
 
 NAMES = ("source_ids", "target_ids", "logits")
-_DOUBLE = 1e-5  # how close logits in float64 must come, as a share of the largest
+_DOUBLE = 1e-5  # how close logits in float64 must come
 _SINGLE = 1e-4  # in float32
 _AHEAD = 10  # times better than the next reading, in float32
 _EXACT, _FAR = 1e-12, 1000  # in float64, a reading this many times worse is another model
@@ -104,8 +104,8 @@ def fit(probe: Probe, structure: Structure, tries: Iterable[Answer], said: Said)
 
 
 def _error(probe: Probe, weights: Weights) -> float:
-    """The largest difference between our logits and the probe's, as a share of the largest logit;
-    infinite where the model cannot read these tokens or overflows."""
+    """The largest difference between our logits and the probe's (with logits beyond 10, as a share
+    of a tenth of the largest); infinite where the model overflows."""
     words = len(weights.source_words), len(weights.vocabulary)
     for ids, size, name in zip((probe.source, probe.target), words, NAMES, strict=False):
         if ids.max() >= size:
@@ -122,7 +122,9 @@ def _error(probe: Probe, weights: Weights) -> float:
     if probe.logarithms:
         ours = ours - ours.max(axis=-1, keepdims=True)
         ours = ours - np.log(np.exp(ours).sum(axis=-1, keepdims=True))
-    return float(np.abs(ours - probe.logits).max() / max(1.0, float(np.abs(probe.logits).max())))
+    return float(
+        np.abs(ours - probe.logits).max() / max(1.0, float(np.abs(probe.logits).max()) / 10)
+    )
 
 
 def _ids(array: NDArray[Any], name: str, path: Path) -> Ids:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import ops
+from engine import family, ops
 from engine.arrays import Arrays, Shape
 from engine.config import SUBLAYERS, Layers
 from engine.importing.names import SIDES, Names, layer_of
@@ -76,11 +76,13 @@ def _sizes(shapes: Mapping[str, Shape], names: Names, path: Path) -> dict[str, A
     first = next((n for n in names.ours if n.endswith("ffn.linear1.weight")), None)
     if first is None:
         refuse(path, "names", "a feed-forward network in the layers, linear1 and linear2", "none")
-    return {
-        "d_model": shapes[table][1],
-        "d_ff": shapes[names.ours[first][0]][0] if shapes[names.ours[first][0]] else 0,
-        **layers,
-    }
+    inner = shapes[names.ours[first][0]]
+    sizes = {"d_model": shapes[table][1], "d_ff": inner[0] if inner else 0}
+    for name, (least, most) in (("d_model", family.D_MODEL), ("d_ff", family.D_FF)):
+        if not least <= sizes[name] <= most:
+            expected = f"{least} to {most}, {family.READABLE}"
+            refuse(path, f"config.{name}", expected, str(sizes[name]))
+    return {**sizes, **layers}
 
 
 def _layers(names: Names, side: str, path: Path) -> Layers:
