@@ -182,7 +182,7 @@ def _check_kind(mode: int, path: Path) -> None:
 def _check_depth(document: Any, path: Path, field: str) -> None:
     """Refuse what is nested deeper than DEPTH, level by level, without recursion."""
     level = [document]
-    for _ in range(DEPTH + 1):
+    for _ in range(DEPTH):
         level = [
             item
             for value in level

@@ -136,13 +136,12 @@ _SPELLINGS = (
 _WRAPPERS = re.compile(r"^(?:(?:module|model|_orig_mod|transformer|net|seq2seq)\.)+(?=.)")
 _SOURCE = r"(?:encoder\.)?(?:src|source|enc|encoder)"
 _TARGET = r"(?:decoder\.)?(?:tgt|trg|target|dec|decoder)"
-_EMBEDDING = (
-    r"(?:tok(?:en)?_?|word_?)?(?:emb|embed|embedding|embeddings|embed_tokens)"
-    r"(?:\.(?:0\.)?(?:lut|emb|embedding|tok_emb|token_embedding))?\.weight"
-)
+_TOKENS = r"(?:tok(?:en)?s?_?|word_?|vocab_?)?(?:emb|embed|embedding|embeddings|embed_tokens)"
+_EMBEDDING = rf"{_TOKENS}(?:\.(?:0\.)?(?:lut|{_TOKENS}))?"
 _POSITION = (
-    r"(?:\w+\.|1\.)*(?:\w*pos(?:ition(?:al)?)?(?:_?(?:emb|embed|embedding|embeddings|enc|encoding|"
-    r"encoder|table))?|embed_positions|wpe|pe)(?:\.(?:pe|pos_?embedding|encoding|embedding|weight))*"
+    r"(?:\w+\.)*(?:\w*pos(?:itions?|itional)?(?:_?(?:emb|embed|embedding|embeddings|enc|encoding|"
+    r"encoder|table))?|embed_positions|wpe|pe)"
+    r"(?:\.(?:pe|pos_?(?:emb|embedding)|encoding|embedding|weight))*"
 )
 _OUTPUT = (
     r"(?:decoder\.)?(?:generator|projection|projection_layer|fc_out|out|output|fc|linear|dense|"
@@ -150,23 +149,24 @@ _OUTPUT = (
     r"to_logits|classifier)(?:\.(?:proj|linear|fc|out))?"
 )
 #: What stands beside the layers, tried in this order.
-_TABLES = (
-    (re.compile(rf"{_SOURCE}[._]{_POSITION}"), "source_position"),
-    (re.compile(rf"{_SOURCE}_embed\.1\.{_POSITION}"), "source_position"),
-    (re.compile(rf"{_TARGET}[._]{_POSITION}"), "target_position"),
-    (re.compile(rf"{_TARGET}_embed\.1\.{_POSITION}"), "target_position"),
-    (re.compile(_POSITION), "position"),
-    (
-        re.compile(rf"{_SOURCE}[._]{_EMBEDDING}|{_SOURCE}_embed\.0\.lut\.weight"),
-        "source_embedding.weight",
-    ),
-    (
-        re.compile(rf"{_TARGET}[._]{_EMBEDDING}|{_TARGET}_embed\.0\.lut\.weight"),
-        "target_embedding.weight",
-    ),
-    (re.compile(rf"{_EMBEDDING}|shared\.weight|wte\.weight"), "embedding.weight"),
-    (re.compile(rf"{_OUTPUT}\.weight"), "output_projection.weight"),
-    (re.compile(rf"{_OUTPUT}\.bias|final_logits_bias"), "output_projection.bias"),
+_TABLES = tuple(
+    (re.compile(pattern, re.IGNORECASE), ours)
+    for pattern, ours in (
+        (rf"{_SOURCE}(?:[._]|_embed\.1\.){_POSITION}", "source_position"),
+        (rf"{_TARGET}(?:[._]|_embed\.1\.){_POSITION}", "target_position"),
+        (_POSITION, "position"),
+        (
+            rf"(?:{_SOURCE}[._]{_EMBEDDING}|{_TOKENS}_{_SOURCE})\.weight",
+            "source_embedding.weight",
+        ),
+        (
+            rf"(?:{_TARGET}[._]{_EMBEDDING}|{_TOKENS}_{_TARGET})\.weight",
+            "target_embedding.weight",
+        ),
+        (rf"(?:{_EMBEDDING}|shared|wte)\.weight", "embedding.weight"),
+        (rf"{_OUTPUT}\.weight", "output_projection.weight"),
+        (rf"{_OUTPUT}\.bias|final_logits_bias", "output_projection.bias"),
+    )
 )
 _MASK = re.compile(r"(?:.*[._])?mask")
 

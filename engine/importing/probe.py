@@ -90,7 +90,9 @@ def fit(probe: Probe, structure: Structure, tries: Iterable[Answer], said: Said)
     best, reading = results[0]
     limit = _DOUBLE if probe.double else _SINGLE
     if not best <= limit:
-        found = f"none of the {len(results)} readings; the nearest is {best:.2g} away"
+        found = f"one {best:.2g} away"
+        if len(results) > 1:
+            found = f"none of the {len(results)} readings; the nearest is {best:.2g} away"
         hint = "" if probe.double else "; save those of model.double()"
         refuse(probe.path, "logits", f"one reading of the model within {limit:g}", found + hint)
     floor = max(best, _EXACT)
