@@ -92,8 +92,8 @@ def fit(probe: Probe, structure: Structure, tries: Iterable[Answer], said: Said)
     if not best <= limit:
         found = f"one {best:.2g} away"
         if len(results) > 1:
-            found = f"none of the {len(results)} readings; the nearest is {best:.2g} away"
-        hint = "" if probe.double else "; save those of model.double()"
+            found = f"none of {len(results)}, the nearest {best:.2g} away"
+        hint = "" if probe.double else "; try model.double()"
         refuse(probe.path, "logits", f"one reading of the model within {limit:g}", found + hint)
     floor = max(best, _EXACT)
     near = floor * _FAR if probe.double else max(best, _EXACT) * _AHEAD

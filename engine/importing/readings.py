@@ -122,7 +122,7 @@ def settled(structure: Structure, said: Said) -> tuple[Answer, list[Question]]:
             refuse(said.where, f"config.{name}", expected, _text(given))
     known = {**said.defaults, **said.settings, **facts}
     longest = facts.get("max_length")
-    wanted = said.settings.get("max_length", longest or _MAX_LENGTH)
+    wanted = said.settings.get("max_length", _MAX_LENGTH if longest is None else longest)
     if type(wanted) is int and longest is not None and wanted > longest:
         expected = f"at most {longest}, as there are no more positions"
         refuse(said.where, "config.max_length", expected, str(wanted))
