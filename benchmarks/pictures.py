@@ -21,10 +21,10 @@ import av
 import numpy as np
 from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
-from render.fast import choose
-from render.quality import QUALITIES, Quality
-from render.stream import PictureFile
-from render.writer import StreamWriter
+from render.draw.fast import choose
+from render.draw.writer import StreamWriter
+from render.media.quality import QUALITIES, Quality
+from render.media.stream import PictureFile
 from scenes import registry
 from scenes.settings import Settings
 

@@ -19,7 +19,7 @@ from engine import cli_weights, errata
 from engine.backward import TARGETS
 from engine.cli_options import Parser, add_command
 from engine.errors import LectureError, from_os_error
-from engine.generation import START
+from engine.generation import START, STEPS
 from engine.weights import OBJECTIVES
 
 PROGRAM = "python -m engine"
@@ -76,14 +76,13 @@ def parser() -> Parser:
     _model_options(command)
     group = command.add_mutually_exclusive_group()
     group.add_argument("--target", default=engine.TARGET, help="the whole target (%(default)s)")
-    group.add_argument("--decode", metavar="PREFIX", help="an inference pass over this, no loss")
+    group.add_argument("--decode", metavar="PREFIX", help="an inference pass: what is read")
     command = add_command(commands, "generate", _generate, "decode greedily, a JSON line per step")
     _model_options(command)
     start = f"what the target begins with (the model's start token, or else {START})"
     command.add_argument("--start", help=start)
-    command.add_argument(
-        "--steps", type=int, default=3, help="at most so many tokens (%(default)s)"
-    )
+    steps = f"how many tokens ({STEPS}; with an end token, until the model writes it)"
+    command.add_argument("--steps", type=int, help=steps)
     command.add_argument("--uncached", action="store_true", help="a whole pass for every token")
     command = add_command(commands, "gradients", _gradients, "print gradients of the mean loss")
     _model_options(command)

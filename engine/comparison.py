@@ -19,12 +19,12 @@ from engine.words import TOKEN_FIELDS, Tokens, Words
 
 def sample(weights: Weights) -> tuple[Text, Text]:
     """A source and a target this model can read: the tutorial's sentences if it knows their
-    words, else as many of its own words as fit."""
+    words, else as many of its own words as fit, at most eight."""
     try:
         encode(SOURCE, weights, "source")
         teach(TARGET, weights)
     except LectureError:
-        tokens, longest = weights.tokens, weights.config.max_length
+        tokens, longest = weights.tokens, min(weights.config.max_length, 8)
         room = longest - tokens.source_bos - tokens.source_eos
         source = _plain(weights.source_words, tokens)[: max(room, 1)]
         target = _plain(weights.vocabulary, tokens)

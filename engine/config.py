@@ -158,7 +158,8 @@ def check_choice(
     value: object, allowed: tuple[object, ...], field: str, where: str | Path | None
 ) -> None:
     """Refuse what is none of the allowed texts, numbers or truth values. Raises LectureError."""
-    if not any(type(value) is type(choice) and value == choice for choice in allowed):
+    same = [choice for choice in allowed if isinstance(choice, bool) is isinstance(value, bool)]
+    if value not in same:
         names = [str(c).lower() if isinstance(c, bool) else str(c) for c in allowed]
         expected = f"{', '.join(names[:-1])} or {names[-1]}"
         raise LectureError(where=where, field=field, expected=expected, found=quoted(value))

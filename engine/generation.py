@@ -20,7 +20,8 @@ from engine.trace import check_finite
 from engine.weights import Weights
 from engine.words import Words
 
-START = "I"  # the first word of the tutorial's target
+START, STEPS = "I", 3  # the first word of the tutorial's target, and how many are left of it
+LONGEST = 32  # steps without an end token, where there is one
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +39,19 @@ def generate(
     weights: Weights,
     source: Text = SOURCE,
     start: Text | None = None,
-    steps: int = 3,
+    steps: int | None = None,
     cached: bool = True,
 ) -> list[Step]:
-    """Generate `steps` tokens after `start`, fewer if the end token is among them. Without a start
-    it is the model's start token, or else the tutorial's first word. Raises LectureError if steps
-    is not positive or the last input would be longer than the model's max_length."""
+    """Generate `steps` tokens after `start`, fewer if the end token is among them. Without steps
+    go on until it is, for 32 at most, or, if the model has none, for three. Without a start begin
+    with the model's start token, or else with the tutorial's first word. Raises LectureError if
+    steps is not positive or the last input would be longer than the model's max_length."""
     if start is None:
         start = (weights.tokens.bos or START,)
     tokens, _ = encode(start, weights, "start")
     room = weights.config.max_length - len(tokens) + 1
+    if steps is None:
+        steps = STEPS if weights.tokens.eos is None else min(room, LONGEST)
     if not 1 <= steps <= room:
         raise LectureError(
             where="generate",

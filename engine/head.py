@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.config import FILE_FIELDS, FILE_FIELDS_1, GROUPS, REQUIRED, Config, Norm, check_eps
 from engine.errors import LectureError, quoted
 from engine.parameters import check_names
-from engine.weights import Weights
+from engine.weights import OBJECTIVES, Weights
 from engine.words import TOKEN_FIELDS, Tokens
 
 Document = dict[str, Any]
@@ -36,8 +36,9 @@ def check_head(document: Document, path: Path, more: tuple[str, ...] = ()) -> in
         expected = " or ".join(quoted(text) for text in FORMATS.values())
         _refuse(path, "format", expected, quoted(document["format"]))
     version = versions[0]
-    needed = _NEEDED if version == 1 else (*_NEEDED, "objective")
-    check_keys(document, (*needed, *more), "", path, (*_ALLOWED[version], *more))
+    check_keys(document, (*_NEEDED, *more), "", path, (*_ALLOWED[version], *more))
+    if version > 1 and "objective" not in document:
+        _refuse(path, "objective", " or ".join(OBJECTIVES), "none, and nothing else says it")
     return version
 
 
@@ -150,7 +151,7 @@ def _tokens(said: Any, path: Path) -> Tokens:
     if said is None:
         return Tokens()
     check_keys(_object(said, "tokens", path), (), "tokens.", path, TOKEN_FIELDS)
-    return Tokens(**said)
+    return Tokens(**{name: value for name, value in said.items() if value is not None})
 
 
 def _training(said: Any, path: Path) -> Document | None:

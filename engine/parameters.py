@@ -7,6 +7,7 @@ everywhere or nowhere, such as the biases of its feed-forward networks.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from engine.config import SUBLAYERS, Config
@@ -71,9 +72,14 @@ def check_names(
     )
 
 
-def _arrays(config: Config, two: bool) -> Iterator[tuple[str, Shape, str | None]]:
+@lru_cache(maxsize=32)
+def _arrays(config: Config, two: bool) -> tuple[tuple[str, Shape, str | None], ...]:
     """Name, shape and group (None: demanded) of each array there can be, in forward order. `two`:
     learned positions are a table for either side."""
+    return tuple(_all_arrays(config, two))
+
+
+def _all_arrays(config: Config, two: bool) -> Iterator[tuple[str, Shape, str | None]]:
     width, words = config.d_model, config.vocabulary_size
     if config.source_vocabulary_size is None:
         yield "embedding.weight", (words, width), None

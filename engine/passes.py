@@ -57,7 +57,10 @@ class Passes:
         """An array, or plain data. Raises LookupError or ValueError where there is no such."""
         key = run, name
         if key not in self._values:
-            self._values[key] = self._find(run, name)
+            try:
+                self._values[key] = self._find(run, name)
+            except AttributeError as error:  # of the model or its configuration
+                raise LookupError(name) from error
         return self._values[key]
 
     def _find(self, run: str, name: str) -> Any:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.extras import need
+from render.base.extras import need
 
 _VOICES = {"zh": "cmn", "en": "en-us"}
 _SPEED = 165  # words a minute

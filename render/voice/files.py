@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import LectureError
-from render.quality import AUDIO_RATE
+from render.media.quality import AUDIO_RATE
 from render.voice.loudness import SILENCE, Samples, level, make_ready
 
 ENDINGS = (".wav", ".m4a", ".mp3", ".flac", ".ogg")

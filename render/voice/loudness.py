@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from render.quality import AUDIO_RATE
+from render.media.quality import AUDIO_RATE
 
 Samples = NDArray[np.float64]
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from render.records import path_of, read_record
+from render.base.workspace import STATE
+from render.build.records import path_of, read_record
 from render.voice import spoken
 from render.voice.timing import digests, key_of, placed
-from render.workspace import STATE
 from scenes import texts
 
 if TYPE_CHECKING:
-    from render.finish import Part
-    from render.incremental import state
-    from render.order import Order
+    from render.build.incremental import state
+    from render.build.order import Order
+    from render.media.finish import Part
     from render.voice.track import Sound
     from scenes.registry import SceneInfo
 

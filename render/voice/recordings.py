@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.incremental.stamps import read_json, stamp, write_json
+from render.base.stamps import read_json, stamp, write_json
 from render.voice.files import ENDINGS, prepare
 from render.voice.store import Store, digest_of
 
@@ -64,7 +64,7 @@ class Recordings:
             if self._digests[beat] not in bad and not self.store.has(self._digests[beat])
         }
         if fresh:
-            from render.helpers import share_out
+            from render.base.helpers import share_out
 
             jobs = [(path, self.store.path(digest)) for digest, path in fresh.items()]
             processes = processes if len(jobs) > _FEW else 1

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.check import check_video
-from render.content import pictures_of
-from render.expected import Expected
-from render.finish import Part, assemble
-from render.incremental.made import key_of
-from render.incremental.stamps import holds, read_json
-from render.task import Result, Task
+from render.base.stamps import holds, read_json
+from render.build.incremental.made import key_of
+from render.build.task import Result, Task
+from render.media.check import check_video
+from render.media.content import pictures_of
+from render.media.expected import Expected
+from render.media.finish import Part, assemble
 from render.voice.store import Store
 from render.voice.timing import pause, placed, sounds_of
 from render.voice.track import write_track

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from render.task import Task
+from render.build.task import Task
 from render.voice import provider, spoken
 from render.voice.files import prepare
 from render.voice.store import Store, digest_of

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
+from render.base.project import ASSETS
 from render.voice.numerals import spell
 from scenes import texts
 
-FOLDER = Path(__file__).resolve().parents[2] / "assets" / "speech"
+FOLDER = ASSETS / "speech"
 
 _HAN = "\u4e00-\u9fff"
 _STOPS = "，。：；？！、"

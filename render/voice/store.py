@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from engine.errors import from_os_error
-from render.quality import AUDIO_RATE
+from render.media.quality import AUDIO_RATE
 from render.voice.files import samples_of
 
 #: of how sounds are made ready: another one makes all of them anew

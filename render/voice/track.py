@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import LectureError, from_os_error
-from render.quality import AUDIO_RATE
+from render.media.quality import AUDIO_RATE
 
 _PIECE = AUDIO_RATE * 10  # samples copied at a time
 

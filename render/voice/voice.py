@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.incremental.stamps import read_json, sha256
+from render.base.stamps import read_json, sha256
+from render.base.workspace import make_folder
 from render.voice import provider
 from render.voice.recordings import Recordings
 from render.voice.script import SCRIPT, changed
 from render.voice.spoken import table_of
 from render.voice.store import Store, digest_of
 from render.voice.timing import digests, pause
-from render.workspace import make_folder
 from scenes import texts
 
 _RECORDINGS = "recordings"

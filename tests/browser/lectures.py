@@ -7,11 +7,11 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from render import ffmpeg
-from render.handout.write import SCENES, handout, made_from
-from render.page.build import Page
-from render.page.lecture import Source
-from render.sidefiles import SideFiles
+from render.documents.handout.write import SCENES, handout, made_from
+from render.documents.page.build import Page
+from render.documents.page.lecture import Source
+from render.media import ffmpeg
+from render.media.sidefiles import SideFiles
 from scenes import lessons, registry, texts
 
 SECONDS, FPS = 6, 10

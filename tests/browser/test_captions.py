@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from render import ffmpeg
-from render.captions.cues import Cue
-from render.captions.files import vtt
-from render.captions.tracks import Track, embed
-from render.encoding import FrameEncoder
-from render.finish import Part, assemble
-from render.metadata import Chapter, Origin
-from render.quality import QUALITIES
-from render.sides import chapters
+from render.media import ffmpeg
+from render.media.captions import chapters
+from render.media.captions.cues import Cue
+from render.media.captions.files import vtt
+from render.media.captions.tracks import Track, embed
+from render.media.encoding import FrameEncoder
+from render.media.finish import Part, assemble
+from render.media.metadata import Chapter, Origin
+from render.media.quality import QUALITIES
 
 DRAFT, FRAMES = QUALITIES["draft"], 60
 ZH = Track("zh", (Cue(0, 20, ("看「<bos>」和", "权重 & 分数。")), Cue(30, 58, ("第二句。",))), 15)

@@ -8,8 +8,8 @@ import shutil
 
 import pytest
 
-from render.audit.provenance import Recomputer
-from render.handout import html
+from render.documents.handout import html
+from render.review.audit.provenance import Recomputer
 from scenes import lessons
 from scenes.rounding import shown
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from render.combinations import Wish, orders
-from render.publish.wanted import Wanted
-from render.scorm import package
-from render.scorm.make import make
-from render.sidefiles import SideFiles
+from render.build.combinations import Wish, orders
+from render.build.wanted import Wanted
+from render.documents.scorm import package
+from render.documents.scorm.make import make
+from render.media.sidefiles import SideFiles
 
 from . import lectures
 from .conftest import HERE, node_module

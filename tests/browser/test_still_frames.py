@@ -1,4 +1,4 @@
-"""Still frames that x264 was not asked for (``render/stills.py``), as Chromium shows them."""
+"""Still frames that x264 was not asked for (``render/media/stills.py``), as Chromium shows them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from render.quality import QUALITIES
-from render.stream import PictureFile
+from render.media.quality import QUALITIES
+from render.media.stream import PictureFile
 
 pytestmark = pytest.mark.slow
 

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import engine
-from render import ffmpeg
-from render.encoding import FrameEncoder
-from render.finish import Part, assemble
-from render.metadata import Origin
-from render.quality import QUALITIES
+from render.media import ffmpeg
+from render.media.encoding import FrameEncoder
+from render.media.finish import Part, assemble
+from render.media.metadata import Origin
+from render.media.quality import QUALITIES
 
 from .rendered import TEXTS, Rendered
 

@@ -12,8 +12,8 @@ import manim
 import numpy as np
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from render.fast import FastRenderer, hooks
-from render.writer import StreamWriter
+from render.draw.fast import FastRenderer, hooks
+from render.draw.writer import StreamWriter
 
 
 class Digests:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from PIL import Image
 
-from render.finish import Part, assemble
-from render.publish.folder import Publication
-from render.publish.pieces import Piece
-from render.publish.rules import named
-from render.sidefiles import SideFiles
+from render.media.finish import Part, assemble
+from render.media.sidefiles import SideFiles
+from render.platforms.folder import Publication
+from render.platforms.pieces import Piece
+from render.platforms.rules import named
 
 from .conftest import DRAFT, ORIGIN, encode
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from manim import LEFT, RIGHT, UP, FadeIn, FadeOut, MathTypst, Text, Transform, VGroup
 
-from render.audit import sweep
-from render.audit.fault import Fault
-from render.audit.sums import work_out
+from render.review.audit import sweep
+from render.review.audit.fault import Fault
+from render.review.audit.sums import work_out
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import Equation, Grid, Number, Phrase, Say, Term, Token, outline, row

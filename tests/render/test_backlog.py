@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from render.backlog import Backlog, Job
-from render.task import Task
+from render.build.backlog import Backlog, Job
+from render.build.task import Task
 
 
 def job(name: str, frames: int, kind: str = "", weight: float = 1.0) -> Job:

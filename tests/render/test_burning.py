@@ -8,13 +8,13 @@ import av
 import numpy as np
 import pytest
 
-from render import ffmpeg
-from render.captions.burning import STRIP, burn
-from render.captions.cues import Cue
-from render.captions.tracks import Track
-from render.check import check_video
-from render.expected import Expected
-from render.finish import Part, assemble
+from render.media import ffmpeg
+from render.media.captions.burning import STRIP, burn
+from render.media.captions.cues import Cue
+from render.media.captions.tracks import Track
+from render.media.check import check_video
+from render.media.expected import Expected
+from render.media.finish import Part, assemble
 from scenes import theme
 
 from .conftest import DRAFT, ORIGIN, TITLE, encode

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import LectureError
-from render.captions import files, terms
-from render.captions.breaking import broken
-from render.captions.cues import Cue
-from render.captions.lint import faults
-from render.captions.rules import GAP, RULES
-from render.captions.sentences import Sentence, said_of, sentences
-from render.captions.timing import cues
+from render.media.captions import files, terms
+from render.media.captions.breaking import broken
+from render.media.captions.cues import Cue
+from render.media.captions.lint import faults
+from render.media.captions.rules import GAP, RULES
+from render.media.captions.sentences import Sentence, said_of, sentences
+from render.media.captions.timing import cues
 from scenes import texts
 
 

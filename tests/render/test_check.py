@@ -10,12 +10,13 @@ import av
 import pytest
 
 from engine.errors import LectureError
-from render import check
-from render.check import Expected, check_video
-from render.content import pictures_of
-from render.metadata import Chapter, Origin
+from render.media import check
+from render.media.check import Expected, check_video
+from render.media.content import pictures_of
+from render.media.finish import Part, assemble
+from render.media.metadata import Chapter, Origin
 
-from .conftest import DRAFT, ORIGIN, TITLE, finished
+from .conftest import DRAFT, ORIGIN, TITLE, encode, finished
 
 FRAMES = 70
 GOOD = Expected(DRAFT, FRAMES, TITLE, ORIGIN)
@@ -174,3 +175,16 @@ def test_what_was_ordered_counts(good: Path) -> None:
 def test_the_message_names_the_final_file(good: Path) -> None:
     with pytest.raises(LectureError, match=r"^08_x\.mp4: title: "):
         check_video(good, dataclasses.replace(GOOD, title="x"), shown_as="08_x.mp4")
+
+
+def test_the_wrong_chapter_is_named_in_a_short_line(binary: str, tmp_path: Path) -> None:
+    parts = [Part(encode(binary, tmp_path / f"{i}.mp4", 5), 5, f"part {i}") for i in range(1, 21)]
+    film = tmp_path / "lecture.mp4"
+    options = {"title": TITLE, "origin": ORIGIN, "quality": DRAFT, "with_chapters": True}
+    chapters = assemble(binary, parts, film, **options)
+    wrong = (chapters[0], Chapter("part 2", 5, 11), *chapters[2:])
+    error = refusal(film, Expected(DRAFT, 100, TITLE, ORIGIN, wrong))
+    told = "chapter 2: expected 'part 2' in frames 5 to 11, found 'part 2' in frames 5 to 10"
+    assert str(error).endswith(f"lecture.mp4: {told}")
+    error = refusal(film, Expected(DRAFT, 100, TITLE, ORIGIN, chapters[1:]))
+    assert str(error).endswith("lecture.mp4: chapters: expected 19, found 20")

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
-from render.backlog import Job
-from render.cluster import connect, farm, fingerprint
-from render.store.choice import NO_STORE, StoreChoice
-from render.store.store import Store
-from render.task import Failure, Result, Task
+from render.build.backlog import Job
+from render.build.cluster import connect, farm, fingerprint
+from render.build.store.choice import NO_STORE, StoreChoice
+from render.build.store.store import Store
+from render.build.task import Failure, Result, Task
 
 from .conftest import FrontDoor, one_line
 
@@ -48,13 +48,13 @@ class Future:
 
 
 class Unpickler(pickle.Unpickler):
-    """Tells which function of :mod:`render.cluster.work` would be called."""
+    """Tells which function of :mod:`render.build.cluster.work` would be called."""
 
     def __init__(self, pickled: bytes) -> None:
         super().__init__(io.BytesIO(pickled))
 
     def find_class(self, module: str, name: str) -> Any:
-        assert module == "render.cluster.work"
+        assert module == "render.build.cluster.work"
         return lambda *arguments: (name, arguments)
 
 
@@ -347,16 +347,18 @@ class TestFingerprint:
         assert fingerprint.differences(one, two) == ""
         assert fingerprint.short(one) == fingerprint.short(two)
         assert {"manim", "cairo", "font", "ffmpeg", "python"} <= set(one["versions"])
-        assert {"render/worker.py", "engine/model.py", "assets/text/zh.toml"} <= set(one["files"])
+        assert {"render/draw/worker.py", "engine/model.py", "assets/text/zh.toml"} <= set(
+            one["files"]
+        )
 
     def test_files_that_differ_are_named(self) -> None:
         files = dict.fromkeys(mine()["files"], "0")
         told = fingerprint.differences(mine(), {**mine(), "files": files})
         assert told.startswith("project code: expected that of this machine, found other ")
         assert told.endswith(f" and {len(files) - 3} more files")
-        assert "render/cluster/farm.py" not in mine()["files"]  # draws nothing
-        less = {k: v for k, v in mine()["files"].items() if k != "render/worker.py"}
-        assert "render/worker.py" in fingerprint.differences(mine(), {**mine(), "files": less})
+        assert "render/build/cluster/farm.py" not in mine()["files"]  # draws nothing
+        less = {k: v for k, v in mine()["files"].items() if k != "render/draw/worker.py"}
+        assert "render/draw/worker.py" in fingerprint.differences(mine(), {**mine(), "files": less})
 
 
 class TestAddress:

@@ -135,9 +135,9 @@ def test_threads_and_a_store_in_memory(tmp_path: Path) -> None:
     code = (
         "from distributed import LocalCluster\n"
         "from pathlib import Path\n"
-        "from render.combinations import Wish, orders\n"
-        "from render.session import Session\n"
-        "from render.store.choice import choose\n"
+        "from render.build.combinations import Wish, orders\n"
+        "from render.build.session import Session\n"
+        "from render.build.store.choice import choose\n"
         "with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, protocol='tcp',\n"
         "        host='127.0.0.1', dashboard_address='127.0.0.1:0', memory_limit=0) as cluster:\n"
         "    wish = Wish(quality='draft', out=Path('o'), cluster=cluster.scheduler_address,\n"
@@ -234,7 +234,7 @@ def test_a_store_that_the_workers_do_not_share(cluster: Cluster, tmp_path: Path)
 
 def test_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from engine.errors import LectureError
-    from render.cluster import connect
+    from render.build.cluster import connect
 
     monkeypatch.setattr(connect, "_PATIENCE", 0.5)
     unanswered = connect.client("tcp://127.0.0.1:1", tmp_path)

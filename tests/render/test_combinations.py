@@ -9,7 +9,7 @@ import pytest
 
 import engine
 from engine.errors import LectureError
-from render.combinations import Wish, labels, orders, several, weight_files
+from render.build.combinations import Wish, labels, orders, several, weight_files
 
 from .conftest import FrontDoor, leftovers, one_line
 

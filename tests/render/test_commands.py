@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 
 import engine
-from render import sheet
-from render.audit import campaign
-from render.task import Failure
+from render.build.task import Failure
+from render.review import sheet
+from render.review.audit import campaign
 from scenes import playthrough, registry
 from scenes.settings import Settings
 

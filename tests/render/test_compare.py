@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import engine
-from render.compare import page, weights
-from render.compare.pairs import Change, Piece, Shown, changed, changes, sentence
-from render.compare.scene import BeatPair, Compared, Job, Moment, attempt
-from render.task import Failure
+from render.build.task import Failure
+from render.review.compare import page, weights
+from render.review.compare.pairs import Change, Piece, Shown, changed, changes, sentence
+from render.review.compare.scene import BeatPair, Compared, Job, Moment, attempt
 from scenes import registry, texts
 from scenes.settings import Settings
 
@@ -182,7 +182,7 @@ def test_the_page_is_whole_and_needs_no_network(language: str, tmp_path: Path) -
 
 
 def test_both_languages_say_the_same() -> None:
-    from render.compare.words import WORDS
+    from render.review.compare.words import WORDS
 
     en, zh = WORDS["en"], WORDS["zh"]
     assert {key for key in en if not key.endswith("_1")} == set(zh)

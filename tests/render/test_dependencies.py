@@ -17,8 +17,8 @@ import pytest
 import engine
 from engine.passes import Passes
 from engine.reads import look_up, seen_of
-from render.incremental import changes
-from render.incremental.code import Code, digest_of_source
+from render.build.incremental import changes
+from render.build.incremental.code import Code, digest_of_source
 from scenes import playthrough, registry, texts
 from scenes.settings import Settings
 
@@ -140,7 +140,7 @@ class TestCode:
         files = self.FILES()
         for scene in ALL:
             assert f"scenes/s{scene.slug}.py" in files[scene.slug]
-            assert {"scenes/theme.py", "scenes/base.py", "render/encoding.py"} <= set(
+            assert {"scenes/theme.py", "scenes/base.py", "render/media/encoding.py"} <= set(
                 files[scene.slug]
             )
             others = {f"scenes/s{other.slug}.py" for other in ALL if other != scene}

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from engine.errors import LectureError
-from render import ffmpeg
-from render.encoding import FrameEncoder
+from render.media import ffmpeg
+from render.media.encoding import FrameEncoder
 
 from .conftest import DRAFT, draw, encode
 

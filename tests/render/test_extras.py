@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from engine.errors import LectureError
-from render.extras import need
+from render.base.extras import need
 
 from .conftest import ROOT
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from render import quality
-from render.encoding import FrameEncoder
-from render.fast import FastRenderer, build, choose, hooks, native
+from render.draw.fast import FastRenderer, build, choose, hooks, native
+from render.media import quality
+from render.media.encoding import FrameEncoder
 from scenes import registry
 
 from .frames import frames

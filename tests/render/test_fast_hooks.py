@@ -1,8 +1,8 @@
 """What the fast renderer replaces or counts on in Manim is as it was when it was written.
 
 If one of these fails after an update of Manim: read what changed in that method, see whether
-render/fast still does the same, run ``./render.sh test -m slow -k test_fast``, then put the new
-digest here. Until then ``./render.sh --renderer plain`` draws with Manim itself.
+render/draw/fast still does the same, run ``./render.sh test -m slow -k test_fast``, then put the
+new digest here. Until then ``./render.sh --renderer plain`` draws with Manim itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from manim.renderer.cairo_renderer import CairoRenderer
 from manim.utils import bezier, family, iterables
 
-from render.fast import hooks
+from render.draw.fast import hooks
 
 DEPENDS_ON = [
     (manim.Mobject.get_family, "d0b2953532b4"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import wave
 from itertools import pairwise
 from pathlib import Path
@@ -11,14 +12,18 @@ import av
 import numpy as np
 import pytest
 
-from render import ffmpeg, film
-from render.check import check_video
-from render.expected import Expected
-from render.finish import Part, assemble
-from render.metadata import LECTURE_TITLES, Chapter, Origin, escape, write_metadata
-from render.workspace import Workspace
+from engine.errors import LectureError
+from render.base.workspace import Workspace
+from render.media import ffmpeg, film
+from render.media.captions.cues import Cue
+from render.media.captions.tracks import Track
+from render.media.check import check_video
+from render.media.encoding import FrameEncoder
+from render.media.expected import Expected
+from render.media.finish import Part, assemble
+from render.media.metadata import LECTURE_TITLES, Chapter, Origin, escape, write_metadata
 
-from .conftest import DRAFT, ORIGIN, encode, finished
+from .conftest import DRAFT, ORIGIN, draw, encode, finished
 
 ODD_TITLES = [
     "a=b;c#d\\e",
@@ -75,6 +80,36 @@ def test_a_film_of_many_keeps_every_frame_and_title(which: str, tmp_path: Path) 
         times = sorted(p.pts * p.time_base for p in container.demux(video=0) if p.pts is not None)
     assert len(times) == sum(lengths)
     assert {round((b - a) * 15, 6) for a, b in pairwise(times)} == {1}
+
+
+@pytest.mark.parametrize("which", ["found", "carried"])
+def test_chapters_longer_than_45_seconds_stay_with_captions(which: str, tmp_path: Path) -> None:
+    """ffmpeg 9 chose a clock for the film, where it has captions, in which such a chapter is lost:
+    one warning, exit code 0."""
+    binary = ffmpeg.find() if which == "found" else ffmpeg._carried()
+    if binary is None:
+        pytest.skip("imageio-ffmpeg carries no binary for this platform")
+    frames, short = 60 * DRAFT.fps, 10
+    encoder = FrameEncoder(tmp_path / "still.mp4", DRAFT)
+    for _ in range(frames):
+        encoder.write(draw(0))
+    encoder.finish()
+    parts = [
+        Part(tmp_path / "still.mp4", frames, "long"),
+        Part(encode(binary, tmp_path / "short.mp4", short), short, "short"),
+    ]
+    captions = (Track("zh", (Cue(0, 28, ("一行。",)),), DRAFT.fps),)
+    made = film.join("lecture.mp4", parts, ORIGIN, DRAFT, binary, captions)
+    with av.open(str(made)) as container:
+        ends = [float(each["end"] * each["time_base"]) for each in container.chapters()]
+    assert ends == pytest.approx([60, 60 + short / DRAFT.fps], abs=0.001)
+
+
+def test_a_warning_of_the_muxer_is_a_failure(tmp_path: Path) -> None:
+    line = "[mp4 @ 0x5f] [warning] track 2 is invalid"
+    talker = [sys.executable, "-c", f"import sys; print({line!r}, file=sys.stderr)"]
+    with pytest.raises(LectureError, match=r"film\.mp4: ffmpeg: .*found track 2 is invalid"):
+        ffmpeg.Process(talker, tmp_path).finish("film.mp4")
 
 
 def test_names_that_ffmpeg_could_misread(binary: str, tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from render import forks
-from render.incremental import made
-from render.task import Task
+from render.build import forks
+from render.build.incremental import made
+from render.build.task import Task
 
 from .test_pool import gone_soon
 

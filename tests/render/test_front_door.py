@@ -14,8 +14,8 @@ import pytest
 
 import engine
 from engine.errors import LectureError
-from render.combinations import default_folder
-from render.room import check_free_space
+from render.base.room import check_free_space
+from render.build.combinations import default_folder
 from scenes.settings import Settings
 
 from .conftest import ROOT, FrontDoor, leftovers, one_line

@@ -15,10 +15,11 @@ import pytest
 import engine
 from engine.config import Config
 from engine.errors import LectureError
-from render.audit.provenance import NAME, Recomputer
-from render.handout import appendices, command, html, pdf, words
-from render.handout.content import Equation, Handout, Number
-from render.handout.write import handout
+from render.cli import handout as command
+from render.documents.handout import appendices, html, pdf, words
+from render.documents.handout.content import Equation, Handout, Number
+from render.documents.handout.write import handout
+from render.review.audit.provenance import NAME, Recomputer
 from scenes import lessons
 from scenes.rounding import shown
 from scenes.settings import Settings

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from render.helpers import share_out
+from render.base.helpers import share_out
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,7 +27,7 @@ def test_the_processes_end_when_the_parent_is_killed(tmp_path: Path) -> None:
         "def work(n):\n    Path(f'{n}.pid').write_text(str(os.getpid()))\n    time.sleep(60)\n"
     )
     code = (
-        "from render.helpers import share_out\nfrom slow import work\n"
+        "from render.base.helpers import share_out\nfrom slow import work\n"
         "if __name__ == '__main__':\n    list(share_out(work, range(6), 2))\n"
     )
     (tmp_path / "main.py").write_text(code)

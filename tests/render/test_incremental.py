@@ -190,7 +190,7 @@ def test_a_run_killed_between_video_and_record_renders_again(house: Rendered) ->
 
 
 def test_a_file_edited_while_it_was_drawn_counts_as_changed(tmp_path: Path) -> None:
-    from render.incremental import made
+    from render.build.incremental import made
 
     notes = made.Notes("scenes.s08_attention_scores", None)
     notes._code["scenes/theme.py"] = "as it was before"
@@ -207,8 +207,8 @@ def test_what_a_worker_had_imported_counts_by_its_contents(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Scenes take other names through a gathering package than what was imported first."""
-    from render.incremental import made
-    from render.incremental.code import Code
+    from render.build.incremental import made
+    from render.build.incremental.code import Code
 
     module, parts = "scenes.s08_attention_scores", "scenes/parts/__init__.py"
     before = Code().whole("scenes.base")

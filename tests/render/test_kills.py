@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import engine
-from render.incremental.stamps import sha256
+from render.base.stamps import sha256
 
 from .conftest import FrontDoor, command, environment, leftovers
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from engine.errors import LectureError
-from render.handout.content import Handout, Section, Step
-from render.page import build
-from render.page.build import Page
-from render.page.lecture import Cue, Source, read_vtt, scene
-from render.sidefiles import SideFiles
+from render.documents.handout.content import Handout, Section, Step
+from render.documents.page import build
+from render.documents.page.build import Page
+from render.documents.page.lecture import Cue, Source, read_vtt, scene
+from render.media.sidefiles import SideFiles
 
 from .conftest import ROOT, FrontDoor, one_line
 
@@ -66,7 +66,7 @@ def page_of(source: Source) -> Page:
 
 
 def keys() -> list[str]:
-    from render.handout import words
+    from render.documents.handout import words
 
     return list(words.load("zh")["names"])
 

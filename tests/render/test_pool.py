@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from render import pool
-from render.task import Failure, Result, Task, decode_message, encode_message
-from render.workspace import Workspace
+from render.base.workspace import Workspace
+from render.build import pool
+from render.build.task import Failure, Result, Task, decode_message, encode_message
 
 OK = "send({'frames': 3}); send({'result': {'frames': 5, 'seconds': 1.0, 'memory': 9}})"
 PREAMBLE = (
@@ -178,7 +178,10 @@ def test_a_child_left_behind_by_a_worker_is_killed(space: Workspace, tmp_path: P
 def test_the_real_worker_ends_with_its_parent(tmp_path: Path) -> None:
     """Its stdin closes, nothing else happens: it must go, whatever it is doing."""
     reader, writer = os.pipe()
-    code = "import render.worker as w, time; w.threading.Thread(target=w._die_with_parent).start()"
+    code = (
+        "import render.draw.worker as w, time; "
+        "w.threading.Thread(target=w._die_with_parent).start()"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", f"{code}; time.sleep(300)"],
         stdin=reader,

@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
-from render.publish import aside, captions, checklist, checks, document, facts, folder, rules
-from render.publish.command import _publish
-from render.publish.pieces import fitted
-from render.publish.wording import Wording
-from render.sidefiles import SideFiles
+from render.base import aside
+from render.cli.publish import _publish
+from render.media.captions import published as captions
+from render.media.sidefiles import SideFiles
+from render.platforms import checklist, checks, document, facts, folder, rules
+from render.platforms.pieces import fitted
+from render.platforms.wording import Wording
 
 from . import published as made
 from .conftest import ROOT, FrontDoor, one_line
@@ -42,7 +44,7 @@ def video(film: Path, tmp_path: Path) -> Path:
 
 def test_the_page_says_what_is_checked() -> None:
     said = document.FILE.read_text(encoding="utf-8")
-    assert said == document.document(), "run: python -m render.publish.document"
+    assert said == document.document(), "run: python -m render.platforms.document"
 
 
 class TestRules:

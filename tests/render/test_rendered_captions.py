@@ -15,8 +15,8 @@ import pytest
 import webvtt
 from PIL import Image
 
-from render.captions.rules import GAP, LINES, RULES
-from render.sidefiles import SideFiles
+from render.media.captions.rules import GAP, LINES, RULES
+from render.media.sidefiles import SideFiles
 
 from .conftest import ROOT
 

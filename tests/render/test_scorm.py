@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engine.errors import LectureError
-from render.scorm import package
+from render.documents.scorm import package
 
 CP = "{http://www.imsproject.org/xsd/imscp_rootv1p1p2}"
 ADL = "{http://www.adlnet.org/xsd/adlcp_rootv1p2}"

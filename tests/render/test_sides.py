@@ -12,13 +12,14 @@ import webvtt
 
 from engine.errors import LectureError
 from engine.passes import Passes
-from render.metadata import Chapter
-from render.order import Order
-from render.quality import QUALITIES
-from render.sidefiles import SideFiles
-from render.sides import about, chapters
-from render.sides.keeper import Keeper, digest_of, key_of
-from render.sides.story import Story, Told
+from render.build.order import Order
+from render.build.sides.keeper import Keeper, digest_of, key_of
+from render.documents import about
+from render.documents.story import Story, Told
+from render.media.captions import chapters
+from render.media.metadata import Chapter
+from render.media.quality import QUALITIES
+from render.media.sidefiles import SideFiles
 from scenes import registry
 from scenes.settings import Settings
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 
-from render.content import same_packets
-from render.sidefiles import SideFiles
+from render.media.content import same_packets
+from render.media.sidefiles import SideFiles
 
 from .rendered import ALL_UP_TO_DATE, TEXTS, UP_TO_DATE, Rendered
 

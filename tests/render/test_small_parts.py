@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from render import boxes, nal, records
-from render.cores import usable_cores
-from render.estimate import Estimate
-from render.progress import duration
-from render.quality import QUALITIES
-from render.task import Result, Task
-from render.workspace import STATE
+from render.base.cores import usable_cores
+from render.base.workspace import STATE
+from render.build import records
+from render.build.estimate import Estimate
+from render.build.progress import duration
+from render.build.task import Result, Task
+from render.media import boxes, nal
+from render.media.quality import QUALITIES
 
 
 class Clock:

@@ -17,12 +17,14 @@ import numpy as np
 import pytest
 
 from engine.errors import LectureError
-from render import ffmpeg, forks, split
-from render.encoding import FrameEncoder
-from render.fast import FastRenderer, hooks, native
-from render.split import Helpers, Share, bounds
-from render.task import Result, Task, decode_message
-from render.writer import StreamWriter
+from render.build import forks
+from render.build.task import Result, Task, decode_message
+from render.draw import split
+from render.draw.fast import FastRenderer, hooks, native
+from render.draw.split import Helpers, Share, bounds
+from render.draw.writer import StreamWriter
+from render.media import ffmpeg
+from render.media.encoding import FrameEncoder
 from scenes import registry
 from scenes.settings import Settings
 
@@ -216,7 +218,7 @@ def render(one: Task) -> Result:
     """Have a worker do the task."""
     ours, theirs = os.pipe()
     process = subprocess.Popen(
-        [sys.executable, "-m", "render.worker", str(forks.write_task(one)), str(theirs)],
+        [sys.executable, "-m", "render.draw.worker", str(forks.write_task(one)), str(theirs)],
         stdin=subprocess.PIPE,
         pass_fds=(theirs,),
         start_new_session=True,

@@ -8,10 +8,10 @@ import av
 import numpy as np
 import pytest
 
-from render import nal
-from render.quality import QUALITIES
-from render.stills import Stills, Unexpected, nal_units
-from render.stream import PictureFile, _stills
+from render.media import nal
+from render.media.quality import QUALITIES
+from render.media.stills import Stills, Unexpected, nal_units
+from render.media.stream import PictureFile, _stills
 
 DRAFT = QUALITIES["draft"]
 SHAPE = (DRAFT.height * 3 // 2, DRAFT.width)

@@ -18,15 +18,15 @@ import engine
 from engine.errors import LectureError
 from engine.passes import Passes
 from engine.reads import Reads, digest_of
-from render.incremental.changes import Now
-from render.incremental.made import Notes, picture
-from render.quality import QUALITIES
-from render.store.choice import VARIABLE, bytes_of, choose
-from render.store.finished import Finished
-from render.store.place import Folder, _same
-from render.store.store import Entry, Store
-from render.store.supply import name_weights
-from render.task import Result
+from render.build.incremental.changes import Now
+from render.build.incremental.made import Notes, picture
+from render.build.store.choice import VARIABLE, bytes_of, choose
+from render.build.store.finished import Finished
+from render.build.store.place import Folder, _same
+from render.build.store.store import Entry, Store
+from render.build.store.supply import name_weights
+from render.build.task import Result
+from render.media.quality import QUALITIES
 from scenes.settings import Settings
 
 MODULE = "scenes.s08_attention_scores"

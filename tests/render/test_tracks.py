@@ -10,12 +10,12 @@ import av
 import pytest
 
 from engine.errors import LectureError
-from render import boxes, ffmpeg
-from render.captions.cues import Cue
-from render.captions.tracks import Track, embed, joined
-from render.check import check_captioned, check_video
-from render.expected import Expected
-from render.metadata import Chapter
+from render.media import boxes, ffmpeg
+from render.media.captions.cues import Cue
+from render.media.captions.tracks import Track, embed, joined
+from render.media.check import check_captioned, check_video
+from render.media.expected import Expected
+from render.media.metadata import Chapter
 
 from .conftest import DRAFT, ORIGIN, TITLE, finished
 
@@ -63,7 +63,7 @@ def test_a_player_sees_two_named_tracks_that_are_off(captioned: Path) -> None:
 
 
 def test_chapters_stay_when_captions_are_put_in(binary: str, bare: Path) -> None:
-    from render.finish import Part, assemble
+    from render.media.finish import Part, assemble
 
     film, target = bare.with_name("film.mp4"), bare.with_name("film_captioned.mp4")
     parts = [Part(bare, FRAMES, "a = b; #c \\ d"), Part(bare, FRAMES, "二")]

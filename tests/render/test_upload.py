@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import LectureError
-from render.upload import credentials, published
-from render.upload.patience import Passing, Patience
+from render.platforms.upload import credentials, published
+from render.platforms.upload.patience import Passing, Patience
 
 from . import published as made
 from .conftest import ROOT, STANDIN, FrontDoor, one_line

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
-from render.upload import canvas, published
-from render.upload.kept import Kept
-from render.upload.patience import Patience
+from render.platforms.upload import canvas, published
+from render.platforms.upload.kept import Kept
+from render.platforms.upload.patience import Patience
 
 from . import published as made
 from .standin_canvas import TOKEN, CanvasStandIn

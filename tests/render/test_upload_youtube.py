@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
-from render.upload import published, youtube, youtube_send
-from render.upload.kept import Kept
-from render.upload.patience import Patience
-from render.upload.youtube_answers import Answers, new_service
+from render.platforms.upload import published, youtube, youtube_send
+from render.platforms.upload.kept import Kept
+from render.platforms.upload.patience import Patience
+from render.platforms.upload.youtube_answers import Answers, new_service
 
 from . import published as made
 from .standin_youtube import ACCESS, CLIENT, REFRESH, SECRET, YouTubeStandIn

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from engine.errors import LectureError
-from render.incremental.stamps import stamp
+from render.base.stamps import stamp
+from render.cli.voice import script as script_command
 from render.voice import files, provider, script, speaker
-from render.voice.command import script as script_command
 from render.voice.loudness import TARGET
 from render.voice.recordings import Recordings
 from render.voice.store import BREATH, Store

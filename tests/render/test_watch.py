@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import engine
-from render.combinations import Wish, orders
-from render.watch.sources import Sources
+from render.build.combinations import Wish, orders
+from render.build.watch.sources import Sources
 
 from .conftest import command, environment
 from .rendered import QUIET, K, Rendered
@@ -193,7 +193,7 @@ class TestSources:
         root = Path(engine.__file__).parents[1]
         for name in (
             *("scenes/s08_attention_scores.py", "scenes/theme.py", "scenes/parts/__init__.py"),
-            *("engine/ops.py", "render/worker.py", "assets/text/zh.toml"),
+            *("engine/ops.py", "render/draw/worker.py", "assets/text/zh.toml"),
             *("assets/weights/tutorial.json", "assets/lessons/tutorial.toml"),
         ):
             assert self.changed(sources, root / name), name

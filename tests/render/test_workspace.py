@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import LectureError
-from render.workspace import STATE, Workspace
+from render.base.workspace import STATE, Workspace
 
 
 def runs(out: Path) -> list[Path]:
@@ -44,7 +44,7 @@ def test_two_runs_leave_each_other_alone(tmp_path: Path) -> None:
 
 def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
     code = (
-        "import os, pathlib; from render.workspace import Workspace\n"
+        "import os, pathlib; from render.base.workspace import Workspace\n"
         f"s = Workspace(pathlib.Path({str(tmp_path)!r})); s.task_folder('x')\n"
         "os.kill(os.getpid(), 9)"
     )

@@ -13,7 +13,7 @@ import pytest
 from manim.renderer.cairo_renderer import CairoRenderer
 
 from engine.errors import LectureError
-from render.writer import StreamWriter
+from render.draw.writer import StreamWriter
 
 
 class Mixed(manim.Scene):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from render.audit import provenance
-from render.audit.captions import check_in_the_shortest_time
+from render.review.audit import provenance
+from render.review.audit.captions import check_in_the_shortest_time
 from scenes import lessons, playthrough, registry, texts
 from scenes.parts import Say, fill
 from scenes.settings import Settings

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import engine
-from render.audit import provenance, sweep
-from render.audit.captions import check_captions
+from render.review.audit import provenance, sweep
+from render.review.audit.captions import check_captions
 from scenes import playthrough, registry, texts
 from scenes.base import span
 from scenes.settings import Settings

@@ -1,0 +1,1 @@
+"""Files, processes, failures and small readers that every room uses."""

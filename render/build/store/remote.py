@@ -1,0 +1,140 @@
+"""A store on any file system that fsspec knows: s3://bucket/folder, memory://name, sftp://…"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import fsspec
+
+from engine.errors import LectureError, one_line
+from render.build.store.place import Item
+
+P = ParamSpec("P")
+R = TypeVar("R")
+#: as the file systems call the time of a file
+_TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
+#: what to install for a kind of URL that needs more
+_EXTRAS = {"s3": "s3", "s3a": "s3"}
+#: have no folders; making one there would make a bucket
+_FLAT = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "oss"}
+
+
+def _told(method: Callable[P, R]) -> Callable[P, R]:
+    """Whatever the file system raises, as an OSError of one line."""
+
+    @functools.wraps(method)
+    def wrapped(*args: P.args, **options: P.kwargs) -> R:
+        try:
+            return method(*args, **options)
+        except OSError:
+            raise
+        except Exception as error:
+            raise OSError(one_line(f"{type(error).__name__}: {error}")) from error
+
+    return wrapped
+
+
+class Remote:
+    """Files below a URL."""
+
+    def __init__(self, url: str) -> None:
+        self.name = url
+        try:
+            self._files, self._root = fsspec.core.url_to_fs(url)
+        except ImportError as error:
+            extra = _EXTRAS.get(url.partition(":")[0])
+            found = f"./render.sh install {extra} was not run" if extra else one_line(str(error))
+            raise LectureError(
+                where=url, field="store", expected="one that can be reached", found=found
+            ) from error
+        except ValueError as error:
+            raise LectureError(
+                where=url,
+                field="store",
+                expected="a folder or a URL that fsspec knows",
+                found=one_line(str(error)),
+            ) from error
+        except Exception as error:
+            raise LectureError(
+                where=url,
+                field="store",
+                expected="one that can be reached",
+                found=one_line(f"{type(error).__name__}: {error}"),
+            ) from error
+        self._root = self._root.rstrip("/")
+        self._files.invalidate_cache()
+
+    def _at(self, path: str) -> str:
+        return f"{self._root}/{path}"
+
+    @_told
+    def read(self, path: str) -> bytes:
+        return bytes(self._files.cat_file(self._at(path)))
+
+    @_told
+    def write(self, path: str, data: bytes) -> None:
+        self._make_folder(path)
+        self._files.pipe_file(self._at(path), data)
+
+    @_told
+    def take_in(self, file: Path, path: str) -> None:
+        self._make_folder(path)
+        self._files.put_file(str(file), self._at(path))
+
+    @_told
+    def hand_out(self, path: str, file: Path) -> None:
+        self._files.get_file(self._at(path), str(file))
+
+    @_told
+    def names(self, folder: str) -> list[str]:
+        try:
+            listed = self._files.ls(self._at(folder), detail=False, refresh=True)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return sorted({str(path).rstrip("/").rpartition("/")[2] for path in listed})
+
+    @_told
+    def items(self) -> list[Item]:
+        self._files.invalidate_cache()
+        try:
+            listed = self._files.find(self._root, detail=True)
+        except FileNotFoundError:
+            return []
+        cut = len(self._files._strip_protocol(self._root)) + 1
+        return [
+            Item(path[cut:], int(info.get("size") or 0), _time(info))
+            for path, info in listed.items()
+        ]
+
+    @_told
+    def remove(self, path: str) -> None:
+        try:
+            self._files.rm_file(self._at(path))
+        except FileNotFoundError:
+            return
+
+    def _make_folder(self, path: str) -> None:
+        """Where the file system has folders."""
+        kinds = self._files.protocol
+        if _FLAT.isdisjoint([kinds] if isinstance(kinds, str) else kinds):
+            self._files.makedirs(self._at(path).rpartition("/")[0], exist_ok=True)
+
+
+def _time(info: Mapping[str, Any]) -> float:
+    """Seconds since 1970; 0 where the file system does not say."""
+    for field in _TIMES:
+        value = info.get(field)
+        if isinstance(value, datetime):
+            return value.timestamp()
+        if isinstance(value, (int, float)):
+            return float(value)
+        if isinstance(value, str):
+            try:
+                return datetime.fromisoformat(value).timestamp()
+            except ValueError:
+                continue
+    return 0.0

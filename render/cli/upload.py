@@ -1,0 +1,111 @@
+"""``./render.sh upload``: its options, and the order of its work. Imports late."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engine.errors import LectureError, one_line
+
+if TYPE_CHECKING:
+    from render.platforms.upload.published import Published
+
+PLATFORMS = ("canvas", "youtube")
+
+EPILOG = """[bold]Examples[/]
+./render.sh upload canvas --dry-run
+./render.sh upload youtube out/en_standard/publish/youtube_full
+
+Credentials come from the environment; docs/publish.md tells where to get them.
+Canvas: CANVAS_URL, CANVAS_TOKEN, CANVAS_COURSE.
+YouTube: YOUTUBE_CLIENT_ID, YOUTUBE_CLIENT_SECRET, YOUTUBE_REFRESH_TOKEN."""
+
+
+def upload(
+    platform: Annotated[str, typer.Argument(metavar="PLATFORM", help="canvas or youtube.")],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FOLDER]",
+            help="A folder made by publish. Default: the one in out/, if there is just one.",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be sent; send nothing.")
+    ] = False,
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace",
+            help="YouTube: a video whose file has changed is uploaded as a new one, and the old "
+            "one is deleted.",
+        ),
+    ] = False,
+    privacy: Annotated[
+        str,
+        typer.Option(
+            metavar="WHO",
+            help="YouTube, of a new video: private, unlisted or public. Default: private, or what "
+            "the video that it replaces is.",
+            show_default=False,
+        ),
+    ] = "",
+    course: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER", help="Canvas: instead of CANVAS_COURSE.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Send a published folder to Canvas or YouTube.
+
+    Sending it again replaces what was sent before. An upload that was cut off goes on where it
+    was when the command is given again.
+    """
+    from render.base.project import ROOT
+    from render.base.signals import stoppable
+    from render.platforms.upload import published
+    from render.platforms.upload.kept import Kept, alone
+    from render.platforms.upload.patience import Patience
+
+    if platform not in PLATFORMS:
+        raise LectureError(field="platform", expected=" or ".join(PLATFORMS), found=repr(platform))
+    found = published.read((folder or published.find(ROOT / "out", platform)).resolve(), platform)
+    if dry_run:
+        _plan(found, privacy, course)
+        return
+    kept = Kept(found.folder)
+    with stoppable(), alone(found.folder):
+        if platform == "canvas":
+            from render.platforms.upload import canvas
+
+            canvas.connect(course, Patience(say=_say), _say).upload(found, kept)
+        else:
+            from render.platforms.upload import youtube
+
+            if privacy and privacy not in youtube.PRIVACY:
+                expected = ", ".join(youtube.PRIVACY)
+                raise LectureError(field="--privacy", expected=expected, found=repr(privacy))
+            youtube.connect(privacy, replace, Patience(say=_say), _say).upload(found, kept)
+
+
+def _plan(found: Published, privacy: str, course: str | None) -> None:
+    from render.platforms.upload import canvas, credentials, youtube, youtube_texts
+    from render.platforms.upload.canvas_answers import COURSE
+
+    _say(f"dry run: this is what would be sent from {found.folder}; nothing is sent")
+    if found.platform == "canvas":
+        lines = canvas.plan(found, course)
+        names: tuple[str, ...] = canvas.NAMES if course else (*canvas.NAMES, COURSE)
+    else:
+        lines, names = youtube_texts.plan(found, privacy or "private"), youtube.NAMES
+    for line in lines:
+        _say(f"  {line}")
+    _say(f"credentials: {credentials.are_set(names)}")
+
+
+def _say(line: str) -> None:
+    print(one_line(line), flush=True)

@@ -1,0 +1,1 @@
+"""What is read: handout, course page, SCORM package, descriptions."""

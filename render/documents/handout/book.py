@@ -1,0 +1,220 @@
+"""The pen that the ``steps_…`` modules write with: sentences, equations, matrices and tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+from engine.passes import Passes
+from render.documents.handout import words
+from render.documents.handout.content import (
+    Block,
+    Equation,
+    Expression,
+    Formula,
+    Group,
+    Handout,
+    Matrix,
+    Number,
+    Paragraph,
+    Parts,
+    Section,
+    Step,
+    Table,
+)
+from render.documents.handout.words import Fact, quoted
+from scenes.rounding import decimals_needed, leading
+from scenes.settings import Settings
+from scenes.values import Run, Scalar, Values, compute, constant
+
+
+class Book:
+    """Writes a :class:`Handout`: ``step`` opens a numbered step, the other methods add to it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.language = settings, str(settings.language)
+        files = settings.weights, settings.weights_for_inference
+        self._passes = Passes(*files, settings.source, settings.target)
+        self._runs: dict[str, Run] = {}
+        names = dict(words.load(self.language)["names"])
+        self.handout = Handout(self.language, names["title"], names["subtitle"], names)
+        self._table: tuple[str, ...] = ()
+        self._blocks: list[Block] = []
+
+    # -- the passes ----------------------------------------------------------------------------
+
+    @property
+    def training(self) -> Run:
+        return self._run("training")
+
+    def inference(self, length: int) -> Run:
+        return self._run(f"inference {length}")
+
+    def _run(self, label: str) -> Run:
+        if label not in self._runs:
+            self._runs[label] = Run(label, self._passes)
+        return self._runs[label]
+
+    @property
+    def source(self) -> tuple[str, ...]:
+        return tuple(self.training.source)
+
+    @property
+    def target(self) -> tuple[str, ...]:
+        return tuple(self.training.target)
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        return tuple(self.training.vocabulary)
+
+    def sentence(self, tokens: Sequence[str]) -> str:
+        """Tokens as one writes them: Chinese without spaces."""
+        return ("" if all(len(token) == 1 for token in tokens) else " ").join(tokens)
+
+    # -- where one is --------------------------------------------------------------------------
+
+    def section(self, slug: str, title: str, part: str) -> Section:
+        made = Section(slug, title, part)
+        self.handout.sections.append(made)
+        self._blocks, self._table = made.blocks, (slug,)
+        return made
+
+    def step(self, number: int, /, **facts: Fact) -> None:
+        """Begin a step; its texts stand under ``[steps.NUMBER]``."""
+        self._table = ("steps", str(number))
+        step = Step(number, self.words("title", **facts))
+        self.handout.sections[-1].steps.append(step)
+        self._blocks = step.blocks
+
+    # -- words ---------------------------------------------------------------------------------
+
+    def words(self, key: str, /, **facts: Fact) -> Parts:
+        """A text of this step; or one shared by all, from ``[labels]``."""
+        table = words.load(self.language)
+        for name in self._table:
+            table = table.get(name, {})
+        if key in table:
+            return words.fill(words.entry(self.language, *self._table, key), facts)
+        return words.fill(words.entry(self.language, "labels", key), facts)
+
+    def upright(self, key: str) -> str:
+        """A short text as the label of an equation."""
+        return quoted("".join(map(str, self.words(key))))
+
+    def say(self, key: str, kind: str = "", /, **facts: Fact) -> None:
+        self._blocks.append(Paragraph(self.words(key, **facts), kind))
+
+    def point(self, key: str, /, **facts: Fact) -> None:
+        """The sentence of a step that is to be kept."""
+        self.say(key, "point", **facts)
+
+    # -- what is worked out ----------------------------------------------------------------------
+
+    def formula(self, typst: str) -> None:
+        self._blocks.append(Formula(typst))
+
+    def equation(self, label: str, *sides: Expression) -> None:
+        self._blocks.append(Equation(label, sides))
+
+    def matrix(
+        self,
+        caption: Parts,
+        values: Values | Sequence[Sequence[Number]],
+        rows: Sequence[str],
+        columns: Sequence[str] | None = None,
+        *,
+        look: str = "signed",
+        decimals: int | None = None,
+        closed: Callable[[int, int], bool] | None = None,
+        marked: Iterable[int] = (),
+    ) -> None:
+        """A matrix; a vector of the trace becomes a single row."""
+        if isinstance(values, Values):
+            lines = [values] if len(values.shape) == 1 else list(values)
+            cells = [[number(scalar, decimals) for scalar in line] for line in lines]
+        else:
+            cells = [list(line) for line in values]
+        size = range(len(cells)), range(len(cells[0]))
+        shut = {(i, j) for i in size[0] for j in size[1] if closed is not None and closed(i, j)}
+        self._blocks.append(
+            Matrix(
+                caption,
+                tuple(map(tuple, cells)),
+                tuple(rows),
+                tuple(columns if columns is not None else dims(len(cells[0]))),
+                look,
+                frozenset(shut),
+                frozenset(marked),
+            )
+        )
+
+    def table(
+        self,
+        caption: Parts,
+        head: Sequence[Parts],
+        rows: Sequence[Sequence[Parts]],
+        marked: Iterable[int] = (),
+    ) -> None:
+        lines = tuple(map(tuple, rows))
+        self._blocks.append(Table(caption, tuple(head), lines, frozenset(marked)))
+
+
+def dims(count: int) -> list[str]:
+    return [f"d{d}" for d in range(count)]
+
+
+def number(scalar: Scalar, decimals: int | None = None) -> Number:
+    """A value as the lecture writes it: four decimals, a mask's −1e9 by its leading digit, ids and
+    sizes whole, attention weights in maps with three (say so)."""
+    if decimals is None:
+        decimals = 4
+        if abs(scalar.exact) >= 1e6:
+            decimals = leading(scalar.exact)
+        elif scalar.is_traced and (
+            scalar.source[1].startswith("shape:") or scalar.source[1].endswith(".ids")
+        ):
+            decimals = 0
+    return Number(scalar, decimals)
+
+
+def visible(scalar: Scalar) -> Number:
+    """A share or a probability with four decimals; a tiny one with so many that it is not 0."""
+    tiny = 0 < scalar.exact < 0.00005
+    return number(scalar, min(15, 1 - math.floor(math.log10(scalar.exact))) if tiny else None)
+
+
+def whole(value: float | Scalar) -> Number:
+    """A number without decimals: a position, a size, a count."""
+    return Number(value if isinstance(value, Scalar) else constant(value), 0)
+
+
+def exactly(scalars: Iterable[Scalar], most: int = 4) -> list[Number]:
+    """Values with as few decimals as write all of them exactly, ``most`` where none do."""
+    listed = list(scalars)
+    decimals = decimals_needed([scalar.exact for scalar in listed], most)
+    return [number(s, None if abs(s.exact) >= 1e6 else decimals) for s in listed]
+
+
+def of(name: str, *indices: str | int) -> str:
+    """A name with indices as a formula: ``of("q", "我", 0)``; a name of several letters upright."""
+    shown = name if len(name.rstrip("'")) == 1 else quoted(name)
+    inside = ", ".join(quoted(str(index)) for index in indices)
+    return f"{shown}_({inside})" if inside else shown
+
+
+def product(a: Number, b: Number) -> Number:
+    """a × b with the decimals that write it exactly, four at most."""
+    return number(compute("multiply", a.scalar, b.scalar), min(4, a.decimals + b.decimals))
+
+
+def root(*items: Number | Group | str) -> Group:
+    return Group(tuple(items), "sqrt")
+
+
+def bracket(*items: Number | Group | str) -> Group:
+    return Group(tuple(items))
+
+
+def plain_sum(scalars: Sequence[Scalar]) -> Number:
+    """The sum of shares that make a whole."""
+    return whole(compute("add", *scalars))

@@ -1,0 +1,258 @@
+"""Steps 14 to 51: one encoder layer worked out for the first token, the second, the memory."""
+
+from __future__ import annotations
+
+from render.documents.handout import workings
+from render.documents.handout.book import Book, dims, number, of, visible, whole
+from render.documents.handout.content import TIMES, Group, Number, Parts, joined
+from render.documents.handout.workings import Place, last_norm, place
+from scenes.values import Scalar, Values, compute
+
+
+def projections(book: Book) -> None:
+    run, words, token = book.training, book.source, book.source[0]
+    at = place(run, "encoder", 0, "self_attn")
+    sizes = [run.size(f"{at.name}.q", axis) for axis in range(3)]
+    heads, n, d_k = (whole(size) for size in sizes)
+    book.step(14)
+    book.say("roles", token=token)
+    book.formula("Q = X W_Q^top quad K = X W_K^top quad V = X W_V^top")
+    for role in "qkv":
+        workings.weights_of(book, at, role, 0)
+    book.step(15, token=token)
+    book.say("row", token=token)
+    workings.project(book, at, "q", 0, token, only=[0])
+    book.step(16, token=token)
+    book.say("row", token=token)
+    workings.project(book, at, "q", 0, token, only=range(1, at.d_k))
+    named = {17: "q", 18: "k", 19: "v"}
+    for step, role in named.items():
+        book.step(step)
+        book.say("all", token=token)
+        if role != "q":
+            workings.project(book, at, role, 0, token)
+        columns = [f"{role}{d}" for d in range(at.d_k)]
+        named_1 = book.words("all_of_head", role=role.upper(), head=whole(1))
+        book.matrix(named_1, at[role][0], words, columns)
+    book.step(20)
+    book.say("other", token=token)
+    for role in "qkv":
+        workings.weights_of(book, at, role, 1)
+    for role in "qkv":
+        workings.project(book, at, role, 0, token, head=1)
+    for role in "qkv":
+        columns = [f"{role}{d}" for d in range(at.d_k)]
+        named_2 = book.words("all_of_head", role=role.upper(), head=whole(2))
+        book.matrix(named_2, at[role][1], words, columns)
+    book.step(21, token=token)
+    book.say("vectors", token=token, heads=heads, d_k=d_k)
+    for head in range(at["q"].shape[0]):
+        lines = [[number(value) for value in at[role][head, 0]] for role in "qkv"]
+        named_3 = book.words("head", head=whole(head + 1))
+        book.matrix(named_3, lines, ["Q", "K", "V"], dims(at.d_k))
+    book.step(22)
+    book.say("shapes", heads=heads, n=n, d_k=d_k)
+    total = compute("multiply", sizes[0], sizes[1]) * sizes[2]
+    book.equation(book.upright("each"), (heads, TIMES, n, TIMES, d_k), (whole(total),))
+    book.point("point")
+
+
+def scores(book: Book) -> None:
+    at = place(book.training, "encoder", 0, "self_attn")
+    words, token = book.source, book.source[0]
+    weights = at["weights"]
+    book.step(23, token=token)
+    book.say("dot", token=token)
+    workings.dots(book, at, 0, words, words)
+    book.step(24)
+    book.say("scale", d_k=whole(book.training.size(f"{at.name}.q", 2)))
+    workings.scaled(book, at, 0, words, words)
+    (best,) = at["scores"][0, 0].argmax()
+    book.point("largest", key=words[best], score=number(at["scores"][0, 0, best]), token=token)
+    book.step(25, token=token)
+    book.say("softmax", token=token, largest=number(compute("max", *at["scores"][0, 0])))
+    book.formula("a_j = exp(s_j - max s) / (sum_k exp(s_k - max s))")
+    workings.softmax(book, at, 0, words, token)
+    book.step(26)
+    book.say("maps", sum=whole(weights[0, 0].sum()))
+    shares = joined([(number(weight, 3),) for weight in weights[0, 0]])
+    book.equation(of("sum", token), shares, (whole(weights[0, 0].sum()),))
+    workings.each_head(book, at, "weights", "map", words, words, look="heat", decimals=3)
+    strongest_pairs(book, weights, words)
+
+
+def strongest_pairs(book: Book, weights: Values, words: tuple[str, ...]) -> None:
+    """Each head's strongest pair: whether they are the same depends on the weights."""
+    pairs = [weights[head].argmax() for head in (0, 1)]
+    facts: dict[str, str | Number] = {}
+    for n, (head, (i, j)) in enumerate(enumerate(pairs), start=1):
+        facts |= {f"query_{n}": words[i], f"key_{n}": words[j]}
+        facts |= {f"weight_{n}": number(weights[head, i, j], 3)}
+    book.point("same" if pairs[0] == pairs[1] else "differ", **facts)
+
+
+def first_layer(book: Book) -> None:
+    run, words, token = book.training, book.source, book.source[0]
+    at, ffn = (place(run, "encoder", 0, kind) for kind in ("self_attn", "ffn"))
+    book.step(27, token=token)
+    book.say("mix", token=token)
+    workings.mixed(book, at, 0, token, only=[0])
+    book.step(28, token=token)
+    book.say("rest", token=token)
+    workings.mixed(book, at, 0, token, only=range(1, at.d_k))
+    book.step(29)
+    book.say("concat", heads=whole(run.size(f"{at.name}.q", 0)))
+    workings.mixed(book, at, 0, token, head=1)
+    workings.concatenated(book, at, 0, token)
+    book.step(30)
+    book.say("wo")
+    matrix = at.weight("out_proj")
+    named = [f"y{d}" for d in range(matrix.shape[0])]
+    places = workings.weight_decimals(matrix)
+    book.matrix(book.words("matrix_wo"), matrix, named, decimals=places)
+    workings.output(book, at, 0, token)
+    book.step(31)
+    book.say("residual", token=token)
+    workings.residual(book, at, 0)
+    book.step(32)
+    book.say("statistics", d=whole(run.size("encoder.input", 1)))
+    workings.statistics(book, at, 0)
+    book.step(33)
+    book.say("normalise")
+    book.formula("x_d = (r_d - mu) / sqrt(sigma^2 + epsilon)")
+    workings.normalised(book, at, 0)
+    feed_forward(book, ffn, token)
+    book.step(38)
+    output = last_norm(run, "encoder", 0)
+    book.say("all", rows=whole(run.size(output, 0)))
+    book.matrix(book.words("output"), run[output], words)
+    book.point("point")
+
+
+def feed_forward(book: Book, ffn: Place, token: str) -> None:
+    run = ffn.run
+    wide = whole(run.size(f"{ffn.name}.hidden", 1))
+    narrow = whole(run.size(f"{ffn.name}.output", 1))
+    book.step(34)
+    book.say("expand", d=narrow, d_ff=wide)
+    workings.expanded(book, ffn, 0)
+    book.step(35)
+    book.say("relu", zero=whole(0))
+    book.formula('"ReLU"(h) = max(0, h)')
+    zeros = workings.activated(book, ffn, 0)
+    book.point("zeros" if zeros.scalar.exact else "none", zeros=zeros, zero=whole(0), all=wide)
+    book.step(36)
+    book.say("contract", d=narrow)
+    workings.contracted(book, ffn, 0)
+    book.step(37, token=token)
+    book.say("again", token=token)
+    workings.add_and_norm(book, ffn, 0)
+
+
+def second_layer(book: Book) -> None:
+    run, words, token = book.training, book.source, book.source[0]
+    at, ffn = (place(run, "encoder", 1, kind) for kind in ("self_attn", "ffn"))
+    book.step(39)
+    book.say("layers")
+    book.matrix(book.words("input"), at.input, words)
+    book.step(40)
+    book.say("roles", token=token)
+    for role in "qkv":
+        workings.project(book, at, role, 0, token)
+    for role in "qkv":
+        columns = [f"{role}{d}" for d in range(at.d_k)]
+        for head in range(at[role].shape[0]):
+            named = book.words("all_of_head", role=role.upper(), head=whole(head + 1))
+            book.matrix(named, at[role][head], words, columns)
+    book.step(41, token=token)
+    book.say("scores", token=token)
+    workings.dots(book, at, 0, words, words)
+    workings.scaled(book, at, 0, words, words)
+    book.step(42)
+    book.say("softmax", token=token)
+    workings.softmax(book, at, 0, words, token)
+    workings.each_head(book, at, "weights", "map", words, words, look="heat", decimals=3)
+    compared(book)
+    book.step(44)
+    book.say("mix", token=token)
+    for head in range(at["heads"].shape[0]):
+        workings.mixed(book, at, 0, token, head=head)
+    workings.concatenated(book, at, 0, token)
+    book.step(45)
+    book.say("wo")
+    workings.output(book, at, 0, token)
+    book.step(46)
+    book.say("norm", token=token)
+    workings.add_and_norm(book, at, 0)
+    book.step(47)
+    book.say("expand", d_ff=whole(run.size(f"{ffn.name}.hidden", 1)))
+    workings.expanded(book, ffn, 0)
+    workings.activated(book, ffn, 0)
+    book.step(48)
+    book.say("contract")
+    workings.contracted(book, ffn, 0)
+    book.step(49)
+    book.say("again", token=token)
+    workings.add_and_norm(book, ffn, 0)
+    memory(book)
+
+
+def entropy(row: Values) -> Number:
+    return number(compute("entropy", *row), 3)
+
+
+def compared(book: Book) -> None:
+    """Layer 1 against layer 2: what is most looked at, and how evenly."""
+    run, words, token = book.training, book.source, book.source[0]
+    layers = [run[f"encoder.{layer}.self_attn.weights"] for layer in (0, 1)]
+    tops = [weights[0, 0].argmax()[0] for weights in layers]
+    book.step(43, token=token)
+    facts = {"token": token, "key_1": words[tops[0]], "key_2": words[tops[1]]}
+    book.say("row_same" if tops[0] == tops[1] else "row_differ", **facts)
+    lines = [[number(weight, 3) for weight in weights[0, 0]] for weights in layers]
+    book.matrix(book.words("rows", token=token), lines, ["L1", "L2"], words, look="heat")
+    most = number(compute("log", run.size("source.ids", 0)), 3)
+    book.say("entropy", zero=whole(0), most=most)
+    book.formula("H = - sum_j a_j ln a_j")
+    for layer, weights in enumerate(layers, start=1):
+        terms = []
+        for weight in weights[0, 0]:
+            if weight.exact > 0:
+                shown = visible(weight)
+                terms.append((shown, TIMES, Group((shown,), "−ln")))
+        book.equation(of("H", f"L{layer}"), joined(terms), (entropy(weights[0, 0]),))
+    table: list[tuple[Parts, ...]] = []
+    pairs: list[tuple[Scalar, Scalar]] = []
+    for head in range(layers[0].shape[0]):
+        for i, word in enumerate(words):
+            first, second = (compute("entropy", *weights[head, i]) for weights in layers)
+            pairs.append((first, second))
+            name = book.words("row_of", head=whole(head + 1), token=word)
+            table.append((name, (number(first, 3),), (number(second, 3),)))
+    book.table(book.words("table"), (book.words("row"), ("L1",), ("L2",)), table)
+    more = whole(compute("count_greater", *(b for _, b in pairs), *(a for a, _ in pairs)))
+    total = whole(compute("count", *(a for a, _ in pairs)))
+    everywhere = more.scalar.exact == total.scalar.exact
+    book.point("even_all" if everywhere else "even_some", more=more, total=total)
+
+
+def memory(book: Book) -> None:
+    run, words = book.training, book.source
+    book.step(50)
+    rows, columns = (whole(run.size("memory", axis)) for axis in (0, 1))
+    book.say("memory", rows=rows, columns=columns)
+    book.matrix(book.words("matrix"), run["memory"], words)
+    at = place(run, "decoder", cross_layer(book), "cross_attn")
+    book.step(51)
+    book.say("kept")
+    for role in "kv":
+        columns_of = [f"{role}{d}" for d in range(at.d_k)]
+        caption = book.words("all_of_head", role=role.upper(), head=whole(1))
+        book.matrix(caption, at[role][0], words, columns_of)
+    book.point("point")
+
+
+def cross_layer(book: Book) -> int:
+    """The decoder's last layer with cross-attention: the one that the lecture tells of."""
+    layers = book.training.layers("decoder")
+    return max(n for n, kinds in enumerate(layers) if "cross_attn" in kinds)

@@ -1,0 +1,240 @@
+"""Steps 91 to 95: the loop, the steps of inference, training and inference side by side."""
+
+from __future__ import annotations
+
+from render.documents.handout import workings
+from render.documents.handout.book import Book, exactly, number, of, whole
+from render.documents.handout.content import PLUS, Number, Parts, joined
+from render.documents.handout.steps_decoder import future
+from render.documents.handout.workings import last_norm, place
+from scenes.rounding import MINUS, decimals_needed
+from scenes.values import Run, compute, constant
+
+
+class Written:
+    """Step k of inference: what it reads, what it finds likeliest, what was hoped for."""
+
+    def __init__(self, book: Book, k: int) -> None:
+        self.run: Run = book.inference(k)
+        self.read, self.word = book.target[:k], book.target[k]
+        self.vocabulary = tuple(self.run.vocabulary)
+        self.wanted = self.vocabulary.index(self.word)
+        self.logits, self.p = self.run["logits"][-1], self.run["probabilities"][-1]
+        (self.best,) = self.p.argmax()
+        self.choice = self.vocabulary[self.best]
+        self.hit = self.best == self.wanted
+        self.rank = whole(compute("rank", self.p[self.wanted], *self.p))
+        self.theirs = book.training["logits"][k - 1]
+        ours, theirs = self.logits.array, self.theirs.array
+        largest = max(1.0, float(abs(ours).max()))
+        self.equal = bool(abs(ours - theirs).max() <= 1e-9 * largest)
+        self.differing = list(book.training.differing(self.run))
+
+    @property
+    def facts(self) -> dict[str, str | Number]:
+        return {
+            "word": self.word,
+            "choice": self.choice,
+            "p": number(self.p[self.best]),
+            "p_word": number(self.p[self.wanted]),
+            "rank": self.rank,
+        }
+
+
+def loop(book: Book) -> None:
+    target = book.target
+    steps = [Written(book, k) for k in range(1, len(target))]
+    book.step(91)
+    book.say("loop", word=target[0])
+    rows, marked = [], []
+    for k, step in enumerate(steps, start=1):
+        shape = joined([(whole(step.run.size("decoder.mask", axis)),) for axis in (0, 1)], " × ")
+        mask = tuple(part for part in shape if isinstance(part, (str, Number)))
+        guess: Parts = (step.choice, " (", number(step.p[step.best]), ")")
+        rows.append(((whole(k),), (book.sentence(step.read),), mask, guess, (step.word,)))
+        marked += [k - 1] if step.hit else []
+    head = [book.words(key) for key in ("round", "reads", "mask", "guess", "takes")]
+    book.table(book.words("table"), head, rows, marked)
+    alone = tuple(steps[0].run.alone(target[:1], len(target) - 1))
+    book.say("free_same" if alone == target else "free_differ", words=book.sentence(alone))
+    book.say("cache")
+    book.point("point", rounds=whole(len(steps)))
+
+
+def first(book: Book) -> None:
+    step = Written(book, 1)
+    run, word = step.run, book.target[0]
+    book.step(92, word=word)
+    book.say("input", word=word)
+    for d in range(run["decoder.input"].shape[1]):
+        embedded = exactly([run["decoder.embedded"][0, d]])[0]
+        sides = (
+            (embedded, PLUS, number(run["positional"][0, d])),
+            (number(run["decoder.input"][0, d]),),
+        )
+        book.equation(of("x", word, d), *sides)
+    at = place(run, "decoder", 0, "self_attn")
+    book.say("self", word=word, weight=whole(at["weights"][0, 0, 0]))
+    chosen(book, step)
+    book.say("equal" if step.equal else "differ", word=word)
+    if not step.equal:
+        compared(book, step, 0)
+    book.point("hit" if step.hit else "miss", **step.facts)
+
+
+def chosen(book: Book, step: Written) -> None:
+    """The decoder's last row, its logits, their probabilities."""
+    run, vocabulary = step.run, step.vocabulary
+    out = run[last_norm(run, "decoder", len(run.layers("decoder")) - 1)][-1]
+    matrix = run.weight("output_projection.weight")
+    places = decimals_needed([value.exact for value in matrix.scalars()], 4)
+    book.matrix(book.words("last_row", words=book.sentence(step.read)), out, [step.read[-1]])
+    xs = [number(value) for value in out]
+    for i, name in enumerate(vocabulary):
+        row = [number(value, places) for value in matrix[i]]
+        workings.dot(book, of("z", name), xs, row, number(step.logits[i]))
+    largest = compute("max", *step.logits)
+    exp = [compute("exp", logit - largest) for logit in step.logits]
+    total = number(compute("add", *exp))
+    rows = []
+    for i, name in enumerate(vocabulary):
+        rank = whole(compute("rank", step.p[i], *step.p))
+        cells = number(step.logits[i]), number(exp[i]), number(step.p[i]), rank
+        rows.append(((name,), *((cell,) for cell in cells)))
+    head = [book.words(key) for key in ("token", "logit_head", "exp_head", "p_head", "rank_head")]
+    caption = book.words("choice_table", total=total)
+    book.table(caption, head, rows, [step.wanted])
+
+
+def compared(book: Book, step: Written, row: int) -> None:
+    """The logits less those of the training row, word by word."""
+    lines = [
+        [number(value) for value in values]
+        for values in (
+            step.logits,
+            step.theirs,
+            [a - b for a, b in zip(step.logits, step.theirs, strict=True)],
+        )
+    ]
+    names = [
+        "".join(map(_plain, book.words(key, row=whole(row))))
+        for key in ("ours", "theirs", "difference")
+    ]
+    book.matrix(book.words("comparison"), lines, names, step.vocabulary)
+    apart = [a - b for a, b in zip(step.logits, step.theirs, strict=True)]
+    most = compute("max", *(d if d.exact >= 0 else -d for d in apart))
+    book.say("largest_difference", largest=number(most))
+
+
+def _plain(part: object) -> str:
+    return part.text if isinstance(part, Number) else str(part)
+
+
+def masked(book: Book, step: Written) -> None:
+    """The mask of this step and the weights that come of it."""
+    run, words = step.run, step.read
+    at = place(run, "decoder", 0, "self_attn")
+    cells = [
+        [number(run["decoder.mask"][i, j], None if j > i else 0) for j in range(len(words))]
+        for i in range(len(words))
+    ]
+    book.matrix(book.words("mask_matrix"), cells, words, words, look="plain", closed=future)
+    weights = [[workings.plain(w) for w in line] for line in at["weights"][0]]
+    caption = book.words("map", head=whole(1))
+    book.matrix(caption, weights, words, words, look="heat", closed=future)
+
+
+def second(book: Book) -> None:
+    step = Written(book, 2)
+    words = {"words": book.sentence(step.read), "last": step.read[-1], "first": step.read[0]}
+    book.step(93, words=words["words"])
+    book.say("mask", **words)
+    masked(book, step)
+    before = book.inference(1)["logits"][-1]
+    same = bool(
+        abs(before.array - step.run["logits"][0].array).max()
+        <= 1e-9 * max(1.0, float(abs(before.array).max()))
+    )
+    book.say("row_same" if same else "row_differ", **words)
+    chosen(book, step)
+    book.say("hit" if step.hit else "miss", **step.facts)
+    book.say("training", **words)
+    compared(book, step, 1)
+    book.say("equal" if step.equal else "differ")
+    why(book, step)
+
+
+def why(book: Book, step: Written) -> None:
+    """Which matrices inference and training do not share."""
+    if not step.differing:
+        book.point("why_same")
+        return
+    book.say("why_anyway" if step.equal else "why_other")
+    book.table(
+        book.words("matrices"), [book.words("name")], [((name,),) for name in step.differing]
+    )
+
+
+def last(book: Book) -> None:
+    k = len(book.target) - 1
+    step = Written(book, k)
+    words = {"words": book.sentence(step.read), "last": step.read[-1], "next": step.word}
+    book.step(94, words=words["words"])
+    book.say("mask", **words)
+    masked(book, step)
+    chosen(book, step)
+    book.say("hit" if step.hit else "miss", **step.facts)
+    book.say("position", n=whole(k - 1), m=whole(k), **words)
+    compared(book, step, k - 1)
+    book.say("equal" if step.equal else "differ", n=whole(k - 1))
+    sentence(book, k)
+
+
+def sentence(book: Book, k: int) -> None:
+    """How many of the words were the model's own choice, and what it writes when left alone."""
+    steps = [Written(book, n) for n in range(1, k + 1)]
+    hits = whole(compute("count_equal", constant(1), *(s.rank.scalar for s in steps)))
+    book.say("hits", hits=hits, count=whole(k))
+    alone = tuple(steps[0].run.alone(book.target[:1], k))
+    told = {"words": book.sentence(alone), "target": book.sentence(book.target)}
+    book.say("alone_same" if alone == book.target[: k + 1] else "alone_differ", **told)
+    if k > 1:
+        terms = joined([(number(s.p[s.wanted]),) for s in steps], "×")
+        whole_p = steps[0].p[steps[0].wanted]
+        for s in steps[1:]:
+            whole_p = whole_p * s.p[s.wanted]
+        book.say("together")
+        book.equation(book.upright("sentence_p"), terms, (number(whole_p),))
+    book.point("beam")
+
+
+def side_by_side(book: Book) -> None:
+    training, runs = book.training, [book.inference(k) for k in range(1, len(book.target))]
+    first_run, last_run = runs[0], runs[-1]
+    same = all(
+        (training[name].array == first_run[name].array).all()
+        for name in ("source.ids", "encoder.input", "memory")
+    )
+    book.step(95)
+    book.say("same" if same else "same_differ")
+    size = {
+        "n": whole(training.size("memory", 0)),
+        "d": whole(training.size("memory", 1)),
+        "m": whole(training.size("decoder.mask", 0)),
+        "v": whole(training.size("probabilities", 1)),
+        "one": whole(first_run.size("decoder.mask", 0)),
+        "most": whole(last_run.size("decoder.mask", 0)),
+        "mean": number(training["loss.mean"][()]),
+    }
+    rows = [
+        (
+            book.words(f"stage_{i}"),
+            book.words(f"training_{i}", **size),
+            book.words(f"inference_{i}", **size),
+        )
+        for i in range(1, 10)
+    ]
+    head = [book.words(key) for key in ("stage", "in_training", "in_inference")]
+    book.table(book.words("table"), head, rows)
+    book.equation(book.upright("runs"), (size["m"], MINUS, size["one"]), (size["most"],))
+    book.point("point")

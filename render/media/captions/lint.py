@@ -1,0 +1,93 @@
+"""Check cues against the rules, from what is finally shown; knows nothing of how they were made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from render.media.captions import terms
+from render.media.captions.cues import Cue
+from render.media.captions.rules import GAP, LINES, LONGEST, RULES, SHORTEST
+from render.media.captions.sentences import Range, Sentence
+
+_NUMBER = re.compile(r"[−+-]?\d[\d.,]*(?:e[−-]?\d+)?%?")
+_CLOSING = "」』）》〉】”’)]},.;:!?，。；：！？、…%"
+_OPENING = "「『（《〈【“‘(["
+
+
+def faults(said: Sequence[Sentence], cues: Sequence[Cue], language: str, fps: int) -> list[str]:
+    """What is wrong with the captions of a video, a line for each thing."""
+    found: list[str] = []
+    for cue in cues:
+        found += (f"{_shown(cue)}: {fault}" for fault in _of_cue(cue, language, fps))
+    for before, after in pairwise(cues):
+        if after.start - before.end < GAP:
+            found.append(f"{_shown(after)}: {after.start - before.end} frames after the one before")
+    rest = list(cues)
+    for sentence in said:
+        own, rest = _own(sentence, rest, fps)
+        text = RULES[language].space.join(line for cue in own for line in cue.lines)
+        if _letters(text) != _letters(sentence.text):
+            found.append(f"{sentence.text!r}: captioned as {text!r}")
+            continue
+        found += _breaks(sentence, [line for cue in own for line in cue.lines], language)
+    found += (f"{_shown(cue)}: at no sentence's time" for cue in rest)
+    return found
+
+
+def _of_cue(cue: Cue, language: str, fps: int) -> Iterator[str]:
+    rules, seconds = RULES[language], (cue.end - cue.start) / fps
+    if not 1 <= len(cue.lines) <= LINES:
+        yield f"{len(cue.lines)} lines, at most {LINES}"
+    for line in cue.lines:
+        if len(line) > rules.line:
+            yield f"a line of {len(line)} characters, at most {rules.line}"
+        if not line.strip() or line != line.strip():
+            yield "a line with blanks at its ends"
+    if cue.speed(fps, language) > rules.speed:
+        yield f"{cue.speed(fps, language):.1f} characters a second, at most {rules.speed:g}"
+    if seconds < SHORTEST - 0.5 / fps or seconds > LONGEST:
+        yield f"{seconds:.2f} s long, not {SHORTEST:.2f} to {LONGEST:g} s"
+
+
+def _own(said: Sentence, cues: Sequence[Cue], fps: int) -> tuple[list[Cue], list[Cue]]:
+    """The first of the cues, as far as they are inside the time of a sentence; and the others."""
+    count = 0
+    for cue in cues:
+        if cue.start / fps < said.start - 1e-6 or cue.end / fps > said.end + 1e-6:
+            break
+        count += 1
+    return list(cues[:count]), list(cues[count:])
+
+
+def _breaks(said: Sentence, lines: Sequence[str], language: str) -> Iterator[str]:
+    text = said.text
+    numbers = [match.span() for match in _NUMBER.finditer(text)]
+    places = [*said.whole, *terms.ranges(text, language), *numbers]
+    start = 0
+    for before, line in pairwise(["", *lines]):
+        at = text.index(line.strip(), start)
+        start = at + len(line.strip())
+        if not before:
+            continue
+        yield from (f"{text[a:b]!r} is divided" for a, b in _inside(places, at))
+        if line[0] in _CLOSING:
+            yield f"{line!r} begins with punctuation"
+        if before[-1] in _OPENING:
+            yield f"{before!r} ends with an opening mark"
+        latin = at and text[at - 1].isascii() and text[at - 1].isalnum()
+        if latin and line[0].isascii() and line[0].isalnum():
+            yield f"a word is divided before {line!r}"
+
+
+def _inside(places: Sequence[Range], at: int) -> list[Range]:
+    return [(a, b) for a, b in dict.fromkeys(places) if a < at < b]
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())
+
+
+def _shown(cue: Cue) -> str:
+    return repr(" | ".join(cue.lines))

@@ -1,0 +1,209 @@
+"""What there is to know of the files of a publication, each as a :class:`Fact`.
+
+Videos are looked at with PyAV, from their index: nothing is decoded, so the size of a file does
+not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import gcd
+from pathlib import Path
+from typing import Any
+
+from engine.errors import LectureError
+from render.media import boxes
+
+#: Every fact that a rule can be about, and the unit of its value.
+WHAT = {
+    "video size": "bytes",
+    "video length": "seconds",
+    "video file name": "",
+    "container": "",
+    "index in front": "",
+    "edit lists": "",
+    "video codec": "",
+    "video profile": "",
+    "pixel format": "",
+    "frame rate": "frames a second",
+    "video width": "pixels",
+    "video height": "pixels",
+    "video shape": "",
+    "bit rate": "Mb/s",
+    "keyframe distance": "seconds",
+    "sound codec": "",
+    "sound rate": "Hz",
+    "sound channels": "",
+    "sound bit rate": "Mb/s",
+    "caption format": "",
+    "caption size": "bytes",
+    "caption language": "",
+    "end of the captions": "seconds",
+    "cover file name": "",
+    "cover format": "",
+    "cover size": "bytes",
+    "cover width": "pixels",
+    "cover height": "pixels",
+    "cover shape": "",
+    "title": "",
+    "title length": "characters",
+    "description": "",
+    "description length": "characters",
+    "description bytes": "bytes",
+    "number of tags": "",
+    "tags together": "characters",
+    "start of the first chapter": "seconds",
+    "number of chapters": "",
+    "length of a chapter": "seconds",
+    "chapter title length": "characters",
+}
+
+_CHAPTER = re.compile(r"^(?:(\d+):)?(\d{1,2}):(\d{2})\s+(\S.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """``value`` of ``what`` (a key of :data:`WHAT`), found in the file ``where``."""
+
+    where: str
+    what: str
+    value: Any
+
+
+def of_video(path: Path, name: str) -> list[Fact]:
+    """``name`` is what the file will be called. Raises LectureError where it is no video."""
+    import av
+
+    try:
+        with av.open(str(path.absolute())) as container:
+            found = dict(_of_container(container))
+        names = boxes.top_level(path)
+    except (av.FFmpegError, OSError, LookupError) as error:
+        raise LectureError(where=path, expected="a video", found=str(error)) from error
+    if "moov" in names and "mdat" in names:
+        found["index in front"] = names.index("moov") < names.index("mdat")
+        found["edit lists"] = boxes.edit_lists(path)
+    found["video size"] = path.stat().st_size
+    found["bit rate"] = found["video size"] * 8 / 1e6 / max(0.001, found["video length"])
+    found["video file name"] = name
+    return [Fact(name, what, value) for what, value in found.items()]
+
+
+def _of_container(container: Any) -> Iterator[tuple[str, Any]]:
+    video = container.streams.video[0]
+    codec = video.codec_context
+    whole = (container.duration or 0) / 1_000_000  # where the stream does not say
+    seconds = float(video.duration * video.time_base) if video.duration else whole
+    yield "video length", seconds
+    yield "container", _container(container.format.name, container.name)
+    yield "video codec", codec.name
+    yield "video profile", video.profile or ""
+    yield "pixel format", codec.pix_fmt
+    yield "frame rate", float(video.average_rate or 0)
+    yield "video width", codec.width
+    yield "video height", codec.height
+    yield "video shape", _shape(codec.width, codec.height)
+    keys = [entry.timestamp for entry in video.index_entries if entry.is_keyframe]
+    ends = [*keys, keys[0] + (video.duration or 0)] if keys else []
+    distances = [float((b - a) * video.time_base) for a, b in pairwise(ends)]
+    yield "keyframe distance", max(distances, default=seconds)
+    for sound in container.streams.audio[:1]:
+        yield "sound codec", sound.codec_context.name
+        yield "sound rate", sound.codec_context.sample_rate
+        yield "sound channels", sound.codec_context.layout.nb_channels
+        yield "sound bit rate", (sound.bit_rate or 0) / 1e6
+    if not container.streams.audio:
+        yield "sound codec", "no sound"
+
+
+def _container(formats: str, name: str) -> str:
+    """``mp4`` of the family of formats that share a reader; as its name says, then."""
+    known = formats.split(",")
+    ending = name.rpartition(".")[2].lower()
+    return ending if ending in known else known[0]
+
+
+def _shape(width: int, height: int) -> str:
+    """``16:9`` for anything within one pixel of it, else reduced."""
+    if abs(width * 9 - height * 16) <= 16:
+        return "16:9"
+    divisor = gcd(width, height) or 1
+    return f"{width // divisor}:{height // divisor}"
+
+
+def of_captions(path: Path, name: str, language: str) -> list[Fact]:
+    """``name`` is what the file will be called. Raises LectureError for captions that cannot be
+    read or are empty."""
+    from render.media.captions.published import cues
+
+    end = max(cue.end for cue in cues(path))
+    facts = {
+        "caption format": name.rpartition(".")[2],
+        "caption size": path.stat().st_size,
+        "caption language": language,
+        "end of the captions": end,
+    }
+    return [Fact(name, what, value) for what, value in facts.items()]
+
+
+def of_cover(path: Path, name: str) -> list[Fact]:
+    """``name`` is what the file will be called. Raises LectureError where it is no picture."""
+    from PIL import Image
+
+    try:
+        with Image.open(path) as picture:
+            picture.verify()
+            kind, (width, height) = (picture.format or "").lower(), picture.size
+    except (OSError, SyntaxError, ValueError) as error:
+        raise LectureError(where=path, expected="a picture", found=str(error)) from error
+    facts = {
+        "cover file name": name,
+        "cover format": kind,
+        "cover size": path.stat().st_size,
+        "cover width": width,
+        "cover height": height,
+        "cover shape": _shape(width, height),
+    }
+    return [Fact(name, what, value) for what, value in facts.items()]
+
+
+def of_texts(where: str, title: str, description: str, tags: Sequence[str]) -> list[Fact]:
+    """Lengths of what is to be pasted into a form. Platforms count tags with the commas between
+    them, and quotes around those of several words."""
+    together = sum(len(tag) + 2 * (" " in tag) for tag in tags) + max(0, len(tags) - 1)
+    facts: list[tuple[str, Any]] = [
+        ("title", title),
+        ("title length", len(title)),
+        ("description", description),
+        ("description length", len(description)),
+        ("description bytes", len(description.encode())),
+        ("number of tags", len(tags)),
+        ("tags together", together),
+    ]
+    return [Fact(where, what, value) for what, value in facts]
+
+
+def chapters_in(description: str) -> list[tuple[int, str]]:
+    """The lines ``1:05 Title`` of a description, as platforms read them: seconds and titles."""
+    return [
+        (int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds), title)
+        for hours, minutes, seconds, title in _CHAPTER.findall(description)
+    ]
+
+
+def of_chapters(where: str, description: str, seconds: float) -> list[Fact]:
+    """Of the chapters in the description of a video that lasts ``seconds``; none: no facts."""
+    chapters = chapters_in(description)
+    if not chapters:
+        return []
+    starts = [start for start, _ in chapters]
+    facts: list[tuple[str, Any]] = [
+        ("start of the first chapter", starts[0]),
+        ("number of chapters", len(chapters)),
+        ("length of a chapter", min(b - a for a, b in pairwise([*starts, seconds]))),
+        ("chapter title length", max(len(title) for _, title in chapters)),
+    ]
+    return [Fact(where, what, value) for what, value in facts]

@@ -1,0 +1,197 @@
+"""The picture: margins, overlaps, sizes, contrast. Works on Manim's geometry, not on pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from manim import ManimColor, Text, VMobject, interpolate_color
+
+from render.review.audit.fault import Box, Fault, box_of
+from scenes import fonts, theme
+from scenes.onscreen import Item, Shape, TextItem
+from scenes.parts import Glyphs, MiniMap, Root
+
+#: Ink may come this close to the margin (rounding of glyph outlines), in frame units.
+_SLACK = 0.02
+_MARGIN_X, _MARGIN_Y = theme.RIGHT_EDGE, 4 * 0.92
+#: Contrast of WCAG 2.1 AA for text, and for text that is dimmed on purpose.
+READABLE, READABLE_DIMMED = 4.5, 3.0
+
+
+def check_layout(items: Sequence[Item]) -> list[Fault]:
+    """All layout checks on what is on screen now, in drawing order."""
+    texts = [item for item in items if isinstance(item, TextItem)]
+    shapes = [item for item in items if isinstance(item, Shape)]
+    return [
+        *check_margins(texts, shapes),
+        *check_overlaps(texts),
+        *check_lines(texts, shapes),
+        *check_sizes(texts),
+        *check_contrast(items),
+        *check_glyphs(texts),
+    ]
+
+
+def check_moving(items: Sequence[Item]) -> list[Fault]:
+    """What must hold even while things move: inside the frame, and no text fixed over text."""
+    texts = [item for item in items if isinstance(item, TextItem)]
+    shapes = [item for item in items if isinstance(item, Shape)]
+    return check_margins(texts, shapes)
+
+
+def check_margins(texts: Sequence[TextItem], shapes: Sequence[Shape]) -> list[Fault]:
+    """Everything inside the frame with its margin, text above the zone of captions."""
+    faults = []
+    for item in (*texts, *shapes):
+        box = item.box
+        name = item.text if isinstance(item, TextItem) else type(item.mobject).__name__
+        left, bottom, right, top = box
+        if left < -_MARGIN_X - _SLACK or right > _MARGIN_X + _SLACK:
+            faults.append(Fault("margin", f"{name!r} is closer than 4 % to a side", box))
+        elif top > _MARGIN_Y + _SLACK or bottom < -_MARGIN_Y - _SLACK:
+            faults.append(Fault("margin", f"{name!r} is closer than 4 % to the edge", box))
+        elif bottom < theme.CAPTION_ZONE - _SLACK and isinstance(item, TextItem):
+            faults.append(Fault("margin", f"{name!r} stands where captions go", box))
+    return faults
+
+
+def inner_box(item: TextItem) -> Box:
+    """The box that the ink of a text really fills, a little smaller than its bounds."""
+    left, bottom, right, top = item.box
+    dx, dy = min(0.02, (right - left) * 0.05), (top - bottom) * 0.08
+    return left + dx, bottom + dy, right - dx, top - dy
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return bool(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3])
+
+
+def check_overlaps(texts: Sequence[TextItem]) -> list[Fault]:
+    """Text over other text."""
+    boxes = [inner_box(item) for item in texts]
+    faults = []
+    for (i, a), (j, b) in combinations(enumerate(texts), 2):
+        if _overlap(boxes[i], boxes[j]):
+            what = f"{a.text!r} and {b.text!r} overlap"
+            faults.append(Fault("overlap", what, box_of(a.mobject, b.mobject)))
+    return faults
+
+
+def check_lines(texts: Sequence[TextItem], shapes: Sequence[Shape]) -> list[Fault]:
+    """Text crossed by a line: the stroke of a shape that runs through its ink."""
+    faults = []
+    strokes = [s for s in shapes if _has_line(s.mobject)]
+    outlines: dict[int, np.ndarray] = {}
+    for item in texts:
+        box = inner_box(item)
+        for shape in strokes:
+            if _related(item, shape) or not _overlap(box, shape.box):
+                continue
+            if id(shape) not in outlines:
+                outlines[id(shape)] = _polyline(shape.mobject)
+            if _crosses(outlines[id(shape)], box):
+                what = f"{item.text!r} is crossed by a {type(shape.mobject).__name__}"
+                faults.append(Fault("line", what, item.box))
+                break
+    return faults
+
+
+def _related(item: TextItem, shape: Shape) -> bool:
+    return bool(
+        any(isinstance(ancestor, Root) and ancestor in shape.path for ancestor in item.path)
+    )
+
+
+def _has_line(mobject: VMobject) -> bool:
+    return float(mobject.get_stroke_opacity()) > 0.1 and mobject.get_stroke_width() > 0
+
+
+def _polyline(mobject: VMobject) -> np.ndarray:
+    """Points along the outline, close enough that no text slips between two of them."""
+    curves = mobject.points.reshape(-1, 4, 3)[:, :, :2]
+    length = np.linalg.norm(curves[:, 3] - curves[:, 0], axis=1).max(initial=0.0)
+    t = np.linspace(0, 1, int(np.clip(length / 0.05, 4, 300)))[:, None, None]
+    a, b, c, d = (curves[None, :, k] for k in range(4))
+    points = (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
+    return np.asarray(points).reshape(-1, 2)
+
+
+def _crosses(points: np.ndarray, box: Box) -> bool:
+    x, y = points[:, 0], points[:, 1]
+    return bool(((x > box[0]) & (x < box[2]) & (y > box[1]) & (y < box[3])).any())
+
+
+def check_sizes(texts: Sequence[TextItem]) -> list[Fault]:
+    """No text under the smallest size, the mini map's labels apart."""
+    faults = []
+    for item in texts:
+        if not isinstance(item.mobject, Glyphs):
+            continue
+        size = item.em / theme.EM
+        in_map = any(isinstance(ancestor, MiniMap) for ancestor in item.path)
+        least = theme.MAP if in_map else theme.SMALLEST
+        if size < least - 0.3:
+            what = f"{item.text!r} has size {size:.1f}, at least {least} is readable"
+            faults.append(Fault("size", what, item.box))
+    return faults
+
+
+def check_contrast(items: Sequence[Item]) -> list[Fault]:
+    """Every text against what lies behind it."""
+    faults = []
+    for position, item in enumerate(items):
+        if not isinstance(item, TextItem):
+            continue
+        for color, opacity, where in _inks(item):
+            behind = _behind(items[:position], where)
+            ink = interpolate_color(behind, color, min(1.0, opacity))
+            least = READABLE if opacity > 0.99 else READABLE_DIMMED
+            ratio = theme.contrast(ink, behind)
+            if ratio < least - 0.05:
+                what = f"{item.text!r} has contrast {ratio:.1f}, at least {least} is readable"
+                faults.append(Fault("contrast", what, item.box))
+                break
+    return faults
+
+
+def _inks(item: TextItem) -> list[tuple[ManimColor, float, np.ndarray]]:
+    """Each colour in a text once, with its opacity and a place where it stands."""
+    found: dict[tuple[str, float], tuple[ManimColor, float, np.ndarray]] = {}
+    for glyph in item.mobject.get_family():
+        if isinstance(glyph, VMobject) and glyph.has_points():
+            color, opacity = glyph.get_fill_color(), round(float(glyph.get_fill_opacity()), 2)
+            if opacity > 0:
+                key = (color.to_hex(), opacity)
+                found.setdefault(key, (color, opacity, glyph.get_center()))
+    return list(found.values())
+
+
+def _behind(below: Sequence[Item], where: np.ndarray) -> ManimColor:
+    """The colour behind a place: the filled shapes drawn before, one over the other."""
+    color = theme.BACKGROUND
+    for item in below:
+        if isinstance(item, Shape):
+            left, bottom, right, top = item.box
+            if not (left < where[0] < right and bottom < where[1] < top):
+                continue
+            opacity = float(item.mobject.get_fill_opacity())
+            if opacity > 0.02:
+                color = interpolate_color(color, item.mobject.get_fill_color(), min(1, opacity))
+    return color
+
+
+def check_glyphs(texts: Sequence[TextItem]) -> list[Fault]:
+    """Characters without a glyph, in raw Manim text as well; and raw text in another font."""
+    faults = []
+    for item in texts:
+        if isinstance(item.mobject, (Glyphs, Text)):
+            lost = fonts.missing(item.text)
+            if lost:
+                what = f"{item.text!r}: no glyph for {lost!r}"
+                faults.append(Fault("glyph", what, item.box))
+        if isinstance(item.mobject, Text) and item.mobject.font != theme.FONT:
+            what = f"{item.text!r} is set in {item.mobject.font or 'the system font'}"
+            faults.append(Fault("glyph", what, item.box))
+    return faults
