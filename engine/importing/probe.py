@@ -27,8 +27,8 @@ from engine.weights import Weights, shape_text
 NAMES = ("source_ids", "target_ids", "logits")
 _DOUBLE = 1e-5  # how close logits in float64 must come
 _SINGLE = 1e-4  # in float32
-_AHEAD = 10  # times better than the next reading, in float32
-_EXACT, _FAR = 1e-12, 1000  # in float64, a reading this many times worse is another model
+_AHEAD = 10  # times better than the next reading the right one must be,
+_EXACT = 1e-10  # where it could be: nearer than this, two readings are the same
 _MOST = 10_000  # readings
 
 
@@ -95,8 +95,7 @@ def fit(probe: Probe, structure: Structure, tries: Iterable[Answer], said: Said)
             found = f"none of {len(results)}, the nearest {best:.2g} away"
         hint = "" if probe.double else "; try model.double()"
         refuse(probe.path, "logits", f"one reading of the model within {limit:g}", found + hint)
-    floor = max(best, _EXACT)
-    near = floor * _FAR if probe.double else max(best, _EXACT) * _AHEAD
+    near = max(best, _EXACT) * _AHEAD
     fits = [other for error, other in results if error <= min(near, limit)]
     if len(fits) > 1:
         found = f"{_number(len(fits))} that differ in what they say: {difference(fits[0], fits[1])}"
