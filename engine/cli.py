@@ -20,6 +20,7 @@ from engine.backward import TARGETS
 from engine.cli_options import Parser, add_command
 from engine.errors import LectureError, from_os_error
 from engine.generation import START, STEPS
+from engine.output import give_up_output
 from engine.weights import OBJECTIVES
 
 PROGRAM = "python -m engine"
@@ -35,8 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LectureError as error:
         return _fail(error)
     except BrokenPipeError:  # the reader, such as `head`, has had enough
+        give_up_output()
         return 141  # what a shell reports for a program ended by SIGPIPE
     except OSError as error:
+        give_up_output()
         return _fail(from_os_error(error, "standard output"))
     except MemoryError:
         return _fail(LectureError(where=PROGRAM, field="memory", found="not enough of it"))

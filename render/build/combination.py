@@ -189,8 +189,15 @@ class Combination:
 
     def _no_film(self, why: str) -> str:
         self.film = "not made"
-        there = (self.order.out / self.order.film_name).exists()
-        name = f"{self._shown}{self.order.film_name}"
+        order = self.order
+        there = (order.out / order.film_name).exists()
+        name = f"{self._shown}{order.film_name}"
+        if not there and not self.failures and len(order.scenes) < len(order.everything):
+            have = sum((order.out / order.video_name(s)).exists() for s in order.everything)
+            return (
+                f"{name}: {have} of its {len(order.everything)} scenes are there; the same command "
+                "without scene numbers makes the others and joins all"
+            )
         return f"{name} {'left as it was' if there else 'not made'}: {why}"
 
     def film_failed(self, error: LectureError) -> str:

@@ -75,6 +75,11 @@ class Session:
                 print(f"render: {one_line(line)}", file=sys.stderr, flush=True)
         return exit_code(self._combinations) or (2 if self._store_failed else 0)
 
+    @property
+    def made_one_film(self) -> bool:
+        """Whether there was one order only, and its film was joined in this run."""
+        return [combination.film for combination in self._combinations] == ["made"]
+
     def _do(self, idle: list[list[str] | None]) -> None:
         """``idle``: of each combination, what to say where there is nothing to do."""
         from render.media import ffmpeg

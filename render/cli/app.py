@@ -14,6 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 from engine.errors import LectureError, from_os_error, one_line
+from engine.output import give_up_output
 from render.base.cores import usable_cores
 from render.build.store.choice import DEFAULT_SIZE, choose
 from render.cli import commands
@@ -26,6 +27,7 @@ from render.cli.voice import script
 
 PROGRAM = "./render.sh"
 _INTERRUPTED = 130  # exit code after Ctrl-C
+_BROKEN_PIPE = 141  # exit code of what SIGPIPE ends: the reader, such as `head`, has had enough
 _STOPPED = "stopped; finished videos are as they were"
 WATCHED = bool(os.environ.get("LECTURE_WATCHED"))  # see render/build/watch/child.py
 
@@ -247,12 +249,17 @@ def render(
 
         raise typer.Exit(Loop(wish, ordered, [a for a in sys.argv[1:] if a != "--watch"]).run())
     from render.build.session import Session
+    from render.cli.closing import closing_lines
 
     if WATCHED:
         from render.build.watch.child import reasons
 
         print(one_line(reasons(ordered) or "nothing is to be rendered"), flush=True)
-    raise typer.Exit(Session(*ordered).run())
+    session = Session(*ordered)
+    code = session.run()
+    if code == 0 and session.made_one_film and not WATCHED:
+        print(*map(one_line, closing_lines(wish, ordered[0])), sep="\n")
+    raise typer.Exit(code)
 
 
 @list_app.command()
@@ -309,6 +316,7 @@ def _run(app: typer.Typer, arguments: list[str], program: str) -> int:
         code = app(arguments, prog_name=program, standalone_mode=False) or 0
         if code == _INTERRUPTED:  # Typer has caught Ctrl-C itself
             raise KeyboardInterrupt
+        sys.stdout.flush()
         return code
     except LectureError as error:
         return _complain(str(error))
@@ -316,8 +324,12 @@ def _run(app: typer.Typer, arguments: list[str], program: str) -> int:
         told = getattr(error, "format_message", None)
         message = told() if told else str(error)
         return _complain(f"{message} (see {program} --help)")
+    except (BrokenPipeError, SystemExit):  # the latter is Typer's answer to the former
+        give_up_output()
+        return _BROKEN_PIPE
     except OSError as error:
-        return _complain(str(from_os_error(error, error.filename or program)))
+        where = "standard output" if give_up_output() else error.filename or program
+        return _complain(str(from_os_error(error, where)))
     except (KeyboardInterrupt, typer.Abort):
         return _complain(_STOPPED, _INTERRUPTED)
     except BaseException as error:

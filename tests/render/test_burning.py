@@ -6,9 +6,7 @@ from pathlib import Path
 
 import av
 import numpy as np
-import pytest
 
-from render.media import ffmpeg
 from render.media.captions.burning import STRIP, burn
 from render.media.captions.cues import Cue
 from render.media.captions.tracks import Track
@@ -35,11 +33,7 @@ def grey(path: Path) -> list[np.ndarray]:
         return [frame.to_ndarray(format="gray").astype(int) for frame in container.decode(video=0)]
 
 
-@pytest.mark.parametrize("which", ["found", "carried"])
-def test_captions_are_in_their_frames_and_the_rest_stays(which: str, tmp_path: Path) -> None:
-    binary = ffmpeg.find() if which == "found" else ffmpeg._carried()
-    if binary is None:
-        pytest.skip("imageio-ffmpeg carries no binary for this platform")
+def test_captions_are_in_their_frames_and_the_rest_stays(binary: str, tmp_path: Path) -> None:
     plain = encode(binary, tmp_path / "plain.mp4", FRAMES)
     made = burn(binary, plain, tmp_path / "burned.mp4", DRAFT, 1, TRACK, FRAMES)
     before, after = grey(plain), grey(made)

@@ -54,11 +54,7 @@ def test_the_metadata_file_has_a_time_base_per_chapter(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("which", ["found", "carried"])
-def test_a_film_of_many_keeps_every_frame_and_title(which: str, tmp_path: Path) -> None:
-    binary = ffmpeg.find() if which == "found" else ffmpeg._carried()
-    if binary is None:
-        pytest.skip("imageio-ffmpeg carries no binary for this platform")
+def test_a_film_of_many_keeps_every_frame_and_title(binary: str, tmp_path: Path) -> None:
     lengths = [17, 1, 40, 2, 33, 16]
     scenes = []
     with Workspace(tmp_path / "out") as space:
@@ -82,13 +78,9 @@ def test_a_film_of_many_keeps_every_frame_and_title(which: str, tmp_path: Path) 
     assert {round((b - a) * 15, 6) for a, b in pairwise(times)} == {1}
 
 
-@pytest.mark.parametrize("which", ["found", "carried"])
-def test_chapters_longer_than_45_seconds_stay_with_captions(which: str, tmp_path: Path) -> None:
+def test_chapters_longer_than_45_seconds_stay_with_captions(binary: str, tmp_path: Path) -> None:
     """ffmpeg 9 chose a clock for the film, where it has captions, in which such a chapter is lost:
     one warning, exit code 0."""
-    binary = ffmpeg.find() if which == "found" else ffmpeg._carried()
-    if binary is None:
-        pytest.skip("imageio-ffmpeg carries no binary for this platform")
     frames, short = 60 * DRAFT.fps, 10
     encoder = FrameEncoder(tmp_path / "still.mp4", DRAFT)
     for _ in range(frames):

@@ -137,7 +137,7 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
-def gone_soon(pids: list[int], seconds: float = 10) -> bool:
+def gone_soon(pids: list[int], seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while any(map(alive, pids)) and time.monotonic() < end:
         time.sleep(0.05)

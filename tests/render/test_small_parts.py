@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +15,7 @@ from render.build import records
 from render.build.estimate import Estimate
 from render.build.progress import duration
 from render.build.task import Result, Task
+from render.cli import testing
 from render.media import boxes, nal
 from render.media.quality import QUALITIES
 
@@ -156,3 +159,43 @@ def test_units_of_a_packet() -> None:
 )
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+class TestChecks:
+    @pytest.fixture
+    def ran(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """The commands that would run; ruff check fails."""
+        ran: list[str] = []
+
+        def run(command: list[str], **_: object) -> SimpleNamespace:
+            ran.append(" ".join(command[2:]))
+            return SimpleNamespace(returncode=int(ran[-1] == "ruff check ."))
+
+        monkeypatch.setattr(testing.subprocess, "run", run)
+        monkeypatch.delenv("CI", raising=False)
+        return ran
+
+    def test_how_long_they_take_and_how_they_ended_is_told(
+        self, ran: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(testing, "usable_cores", lambda: 2)
+        assert testing.run_checks(()) == 1
+        first, *steps, last = capsys.readouterr().out.splitlines()
+        assert re.match(r"test: about \d+ min on 2 cores; ", first)
+        assert [step.split(": ")[0] for step in steps] == [f"{n} of 4" for n in (1, 2, 3, 4)]
+        assert steps[-1] == "4 of 4: pytest -q -n 2 --dist worksteal"
+        assert last == "test: failed in 0 s"
+        assert len(ran) == 4
+
+    def test_with_arguments_only_pytest_runs(self, ran: list[str]) -> None:
+        assert testing.run_checks(["-k", "x"]) == 0
+        assert ran[0].endswith("-k x")
+        assert len(ran) == 1
+
+    def test_ci_runs_the_slow_ones_and_fails_with_the_first_failure(
+        self, ran: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("CI", "true")
+        testing.run_checks(())
+        assert "-m slow or not slow" in ran[-1]
+        assert "reruns" not in ran[-1]

@@ -20,24 +20,24 @@ def db(value: float) -> float:
 
 
 @pytest.mark.parametrize("peak", [0.99, 0.4, 0.02])
-def test_every_recording_is_as_loud_as_all(peak: float, tmp_path: Path, binary: str) -> None:
+def test_every_recording_is_as_loud_as_all(peak: float, tmp_path: Path, ffmpeg_tool: str) -> None:
     source = write(tmp_path / "s.wav", speech(4, peak=peak))
     files.prepare(source, tmp_path / "r.wav")
     heard = read(tmp_path / "r.wav")
     both = write(tmp_path / "both.wav", np.stack([heard, heard]))
-    loud, peak_found = measure(binary, both)
+    loud, peak_found = measure(ffmpeg_tool, both)
     assert loud == pytest.approx(loudness.TARGET, abs=0.3)
     assert peak_found <= loudness.CEILING + 0.15
 
 
-def test_what_peaks_sharply_is_limited_and_still_loud(tmp_path: Path, binary: str) -> None:
+def test_what_peaks_sharply_is_limited_and_still_loud(tmp_path: Path, ffmpeg_tool: str) -> None:
     """Quiet speech with clicks 30 dB above it: neither may the clicks be louder than allowed, nor
     the speech be left behind for their sake."""
     samples = speech(5, peak=0.03)
     samples[::24_000] = 0.95
     files.prepare(write(tmp_path / "s.wav", samples), tmp_path / "r.wav")
     heard = read(tmp_path / "r.wav")
-    loud, peak = measure(binary, write(tmp_path / "both.wav", np.stack([heard, heard])))
+    loud, peak = measure(ffmpeg_tool, write(tmp_path / "both.wav", np.stack([heard, heard])))
     assert loud == pytest.approx(loudness.TARGET, abs=0.5)
     assert peak <= loudness.CEILING + 0.15
 
@@ -83,10 +83,12 @@ def test_long_silence_at_the_ends_goes_and_short_stays(room: float) -> None:
         ("ogg", ["-c:a", "libvorbis"]),
     ],
 )
-def test_what_recorders_write(ending: str, options: list[str], tmp_path: Path, binary: str) -> None:
+def test_what_recorders_write(
+    ending: str, options: list[str], tmp_path: Path, ffmpeg_tool: str
+) -> None:
     said = speech(2)
     source, made = write(tmp_path / "s.wav", said), tmp_path / f"made.{ending}"
-    command = [binary, "-v", "error", "-i", str(source), *options, str(made)]
+    command = [ffmpeg_tool, "-v", "error", "-i", str(source), *options, str(made)]
     if subprocess.run(command, capture_output=True).returncode:
         pytest.skip(f"this ffmpeg cannot write {ending}")
     found = files.read(made)
@@ -148,17 +150,28 @@ def test_what_cannot_be_used_is_told(spoil, told: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["wav", "flac", "m4a"])
-def test_a_file_cut_short_is_told(ending: str, tmp_path: Path, binary: str) -> None:
+def test_a_file_cut_short_is_told(ending: str, tmp_path: Path, ffmpeg_tool: str) -> None:
     source, cut = write(tmp_path / "s.wav", speech(6)), tmp_path / f"cut.{ending}"
-    subprocess.run([binary, "-v", "error", "-i", str(source), str(cut)], check=True)
+    subprocess.run([ffmpeg_tool, "-v", "error", "-i", str(source), str(cut)], check=True)
     cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
     with pytest.raises(LectureError, match=rf"cut\.{ending}: recording: expected"):
         files.read(cut)
 
 
-def test_a_picture_is_no_recording(tmp_path: Path, binary: str) -> None:
+def test_a_picture_is_no_recording(tmp_path: Path, ffmpeg_tool: str) -> None:
     video = tmp_path / "v.m4a"
-    command = [binary, "-v", "error", "-f", "lavfi", "-i", "testsrc=d=1", "-f", "mp4", str(video)]
+    command = [
+        ffmpeg_tool,
+        "-v",
+        "error",
+        "-f",
+        "lavfi",
+        "-i",
+        "testsrc=d=1",
+        "-f",
+        "mp4",
+        str(video),
+    ]
     subprocess.run(command, check=True)
     with pytest.raises(LectureError, match="expected sound, found none"):
         files.read(video)
