@@ -69,11 +69,18 @@ def _questions(structure: Structure) -> list[Question]:
     own_norm = any(name.endswith((".a_2", ".alpha")) for name in theirs)
     variance = _UNBIASED if own_norm else _BIASED
     told = family not in _OPEN_FAMILIES
+    finals = _final_norms()  # the last is none, as no implementation adds one without arrays
     heads = tuple({"heads": h} for h in _HEADS if d_model % h == 0)
     return [
         Question("heads", "--heads", "how many there are", heads),
         Question("norm", "--norm", "post or pre", _choices("norm.place")),
-        Question("final norm", "--final-norm", "both, encoder, decoder or none", _final_norms()),
+        Question(
+            "final norm",
+            "--final-norm",
+            "both, encoder, decoder or none",
+            finals,
+            finals[-1] if told else None,
+        ),
         Question("activation", "--activation", "one of four", _choices("activation")),
         Question("scale", "--scale", "1 or sqrt, of embeddings", _choices("embedding_scale")),
         Question("position", "--position", "sinusoid, halves or none", _positions()),
