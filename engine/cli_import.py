@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from engine.cli_options import Commands, add_command, force_option, save
 from engine.config import CHOICES
+from engine.errors import quoted
 from engine.family import check_model
 from engine.importing.names import recognise
 from engine.importing.probe import fit, read_probe
@@ -14,7 +16,7 @@ from engine.importing.readings import model, only_reading, readings, settled
 from engine.importing.said import FINAL_NORMS, POSITIONS, SCALES, said
 from engine.importing.sources import mapped_names, read_model, read_names
 from engine.importing.structure import structure
-from engine.weights import OBJECTIVES
+from engine.weights import OBJECTIVES, Weights
 
 _SUMMARY = "make a weight file of a PyTorch state dict; docs/pytorch.md shows how"
 
@@ -80,6 +82,20 @@ def _import(options: argparse.Namespace) -> int:
         f"{len(config.encoder)} encoder and {len(config.decoder)} decoder layers; "
         f"names of {names.family}"
     )
-    for note in [*found.notes, verdict]:
+    for note in [*found.notes, *_forgotten(weights), verdict]:
         print(note)
     return 0
+
+
+def _forgotten(weights: Weights) -> list[str]:
+    """Remarks on words that look like start and end tokens and have not been said to be any."""
+    remarks = []
+    for name, usual in (("bos", _STARTS), ("eos", _ENDS)):
+        there = [word for word in weights.vocabulary if usual.fullmatch(word)]
+        if there and getattr(weights.tokens, name) is None:
+            remarks.append(f"--{name} was not given, though the vocabulary has {quoted(there[0])}")
+    return remarks
+
+
+_STARTS = re.compile(r"<s>|[<\[]?(?:bos|sos)[>\]]?|[<\[]start[>\]]", re.IGNORECASE)
+_ENDS = re.compile(r"</s>|[<\[]?eos[>\]]?|[<\[]end[>\]]", re.IGNORECASE)

@@ -75,6 +75,8 @@ def test_by_options(
     assert (code, err) == (0, "")
     weights = engine.load_weights(tmp_path / "w.json")
     check_same(weights, wanted)
+    assert "--bos was not given, though the vocabulary has '<s>'" in out
+    assert "--eos was not given, though the vocabulary has '</s>'" in out
     if name == "learned":
         assert "left out: _orig_mod.module.net.encoder_layer.linear1.weight, " in out
 
