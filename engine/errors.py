@@ -12,7 +12,7 @@ from typing import Any
 
 _LONGEST = 160  # characters of a quoted value; beyond that it is cut
 LINE = 200  # characters of a whole message
-_VALUE = 100  # a longer one is a value rather than words, and the first to be cut
+_WORDS = 130  # what is longer is a value or a list rather than words, and the first to be cut
 _LEAST = 40  # of the path, the field and so on, however long the rest is
 
 
@@ -42,8 +42,8 @@ class LectureError(Exception):
             None if part is None else one_line(part)
             for part in (self.where, self.field, self.expected, self.found)
         ]
-        places = [3] if len(parts[3] or "") > _VALUE else []
-        for place in [*places, 0, 3, 2, 1]:
+        lists = [place for place in (3, 2) if len(parts[place] or "") > _WORDS]
+        for place in [*lists, 0, 3, 2, 1]:
             surplus = len(_joined(parts)) - LINE
             text = parts[place]
             if surplus > 0 and text is not None:
