@@ -140,7 +140,7 @@ _TOKENS = r"(?:tok(?:en)?s?_?|word_?|vocab_?)?(?:emb|embed|embedding|embeddings|
 _EMBEDDING = rf"{_TOKENS}(?:\.(?:0\.)?(?:lut|{_TOKENS}))?"
 _POSITION = (
     r"(?:\w+\.)*(?:\w*pos(?:itions?|itional)?(?:_?(?:emb|embed|embedding|embeddings|enc|encoding|"
-    r"encoder|table))?|embed_positions|wpe|pe)"
+    r"encoder|decoder|table))?|embed_positions|wpe|pe)"
     r"(?:\.(?:pe|pos_?(?:emb|embedding)|encoding|embedding|weight))*"
 )
 _OUTPUT = (

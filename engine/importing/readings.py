@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.config import CHOICES, REQUIRED, SETTINGS
+from engine.config import CHOICES, SETTINGS
 from engine.errors import LectureError
 from engine.head import FORMATS, weights_of
 from engine.importing.said import Said
@@ -207,15 +207,13 @@ def difference(first: Answer, second: Answer) -> str:
 
 
 def _config(reading: Answer) -> Document:
+    """A reading's settings as they stand in a file, in groups."""
     config: Document = {}
     for name in SETTINGS:
         group, _, part = name.partition(".")
-        if name not in reading:
-            if name in REQUIRED:
-                raise KeyError(name)
-        elif part:
+        if part and name in reading:
             config.setdefault(group, {})[part] = reading[name]
-        else:
+        elif name in reading:
             config[group] = reading[name]
     return config
 

@@ -52,7 +52,11 @@ def structure(arrays: Arrays, names: Names, path: Path, learned: bool) -> Struct
     result = Structure(path, names, settings, {})
     for ours, theirs in names.ours.items():
         if ours not in _POSITIONS:
-            result.matrices.update(_converted(ours, load(ours, theirs), settings["d_model"]))
+            array = load(ours, theirs)
+            if ".in_proj." in ours and (not array.ndim or len(array) != 3 * settings["d_model"]):
+                wanted = f"{3 * settings['d_model']} rows, of query, key and value"
+                refuse(path, theirs[0], wanted, shape_text(array.shape))
+            result.matrices.update(_converted(ours, array, settings["d_model"]))
     _join_tables(result)
     _find_positions(arrays, result, learned)
     _find_tie(result)
@@ -182,15 +186,17 @@ def _find_positions(arrays: Arrays, result: Structure, learned: bool) -> None:
     kinds = set()
     tables: dict[str, Array] = {}
     for ours in _POSITIONS:
-        for theirs in result.names.ours.get(ours, [])[:1]:
-            table = _load(arrays, result.path, ours, result.names.ours[ours])
-            table = _position_table(table, theirs, result)
-            limit = _BUFFER_ERROR.get(arrays.dtype(theirs), _FLOAT_ERROR)
-            order = None if learned else _order(table, limit)
-            kinds.add(order)
-            if order is None:
-                _check_learned(table, theirs, learned, result)
-                tables[f"{ours}.weight"] = table
+        if ours not in result.names.ours:
+            continue
+        theirs = result.names.ours[ours][0]
+        table = _load(arrays, result.path, ours, result.names.ours[ours])
+        table = _position_table(table, theirs, result)
+        limit = _BUFFER_ERROR.get(arrays.dtype(theirs), _FLOAT_ERROR)
+        order = None if learned else _order(table, limit)
+        kinds.add(order)
+        if order is None:
+            _check_learned(table, theirs, learned, result)
+            tables[f"{ours}.weight"] = table
     if len(kinds) > 1:
         refuse(result.path, "positions", "the same kind for source and target", "two kinds")
     if not kinds:

@@ -27,6 +27,7 @@ from engine.errors import LINE
 from engine.importing.probe import read_probe
 from engine.importing.sources import read_model, read_names, read_vocabulary
 from engine.reader import read_toml
+from tests.engine.foreign import MODELS
 
 GOLDEN = Path(__file__).with_name("golden")
 MODEL = GOLDEN / "layers_d8h4"
@@ -177,6 +178,42 @@ def test_sound_files_are_read(all_kinds: dict[str, Kind], tmp_path: Path) -> Non
 def test_damaged_files(name: str, all_kinds: dict[str, Kind], tmp_path: Path) -> None:
     for data in cases(all_kinds[name], CASES if name != "case.json" else CASES // 4):
         tried(all_kinds[name], data, tmp_path)
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_arrays_of_other_shapes(name: str, tmp_path: Path) -> None:
+    """State dicts whose arrays have lost, gained or swapped axes, names or types."""
+    arrays = MODELS[name]()[1]
+    for number in range(CASES // 2):
+        source = random.Random(f"{name} {number}")
+        changed = dict(arrays)
+        for _ in range(source.randint(1, 3)):
+            place = source.choice(sorted(changed))
+            other = source.choice(sorted(changed))
+            array = changed[place]
+            match source.randrange(8):
+                case 0:
+                    changed[place] = array[..., :-1]
+                case 1:
+                    changed[place] = array[np.newaxis]
+                case 2:
+                    changed[place] = array.reshape(-1)
+                case 3:
+                    changed[place] = np.float64(1)
+                case 4:
+                    changed[place] = array[:0]
+                case 5:
+                    changed[place] = changed[other]
+                case 6:
+                    del changed[place]
+                case _:
+                    changed[place] = array.astype(source.choice(("U8", "i1", "f2", "?")))
+        np.savez(tmp_path / "m.npz", **changed)
+        (tmp_path / "words.txt").write_text("a\nb\nc\nd\ne\nf\n")
+        options = ["--vocabulary", str(tmp_path / "words.txt"), "--objective", "next"]
+        options += ["--heads", "2", "--norm", "pre", "--activation", "relu", "--scale", "1"]
+        options += ["-o", str(tmp_path / "w.json"), "--force"]
+        assert main(["weights", "import", str(tmp_path / "m.npz"), *options]) in (0, 2)
 
 
 SCRIPT = """
