@@ -107,8 +107,8 @@ class YouTube:
             raise LectureError(
                 where="YouTube",
                 field=video.path.name,
-                expected="the file that was uploaded, which YouTube cannot exchange (--replace "
-                "uploads it as a new video, with a new address, and deletes the old one)",
+                expected="the file that was uploaded (--replace sends this one, to a new address, "
+                "and deletes the old)",
                 found=f"another one than at https://youtu.be/{old[0]}",
             )
         before = found[0]["status"]["privacyStatus"] if found else "private"
