@@ -47,6 +47,7 @@ class Code:
         self._seen: dict[str, Any] = {}
         self._found: dict[tuple[str, ...], dict[str, str]] = {}
         self._used: dict[tuple[str, ...], dict[str, str]] = {}
+        self._packages: dict[tuple[str, ...], set[str]] = {}
         self._reached: dict[tuple[str, ...], list[str]] = {}
 
     def files(self, roots: tuple[str, ...]) -> dict[str, str]:
@@ -58,7 +59,8 @@ class Code:
     def tools(self, roots: tuple[str, ...]) -> dict[str, str]:
         """Python and the packages behind the modules ``roots``, each with its version."""
         if roots not in self._used:
-            self._look(roots)
+            self.files(roots)
+            self._used[roots] = self._versions(self._packages[roots])
         return self._used[roots]
 
     def paths(self, roots: tuple[str, ...]) -> set[Path]:
@@ -93,7 +95,7 @@ class Code:
             found[_shown(package, path)] = _digest(" ".join(sorted(used)).encode())
         self._reached[roots] = [*reached, *names]
         self._found[roots] = dict(sorted(found.items()))
-        self._used[roots] = self._versions(packages)
+        self._packages[roots] = packages
 
     def _reach(
         self, roots: Iterable[str], names: dict[str, set[str]], packages: set[str]
@@ -189,6 +191,7 @@ def _version(distribution: str) -> str:
     return found[1].strip() if found else "none"
 
 
+@cache
 def _facts(data: bytes) -> dict[str, Any]:
     try:
         with _PARSING:

@@ -11,16 +11,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import engine
 from engine.errors import LectureError
 from engine.passes import Passes
-from engine.reads import KEPT, NAMES, digest_of, elements_of, look_up, seen_of
+from engine.reads import NAMES, digest_of, look_up
+from render.base.differences import values_moved
 from render.base.files import write_state
 from render.base.project import ROOT
 from render.base.reader import read_state
-from render.base.reads import Input, Json, Made, Reason, Stamp, value_now
+from render.base.reads import Input, Made, Reason, Stamp, value_now
 from render.build.code import Code
 from render.build.job import LANGUAGES
 from render.build.product import BEFORE, Product, canonical, key_of
@@ -117,6 +116,10 @@ class Now:
                 return product.pause(asked)
         return None
 
+    def _holds(self, product: Product, asked: Input) -> bool:
+        found = self._value(product, asked)
+        return found is not None and found[1] == asked
+
     def _value(self, product: Product, asked: Input) -> tuple[Any, Input] | None:
         settings = product.settings()
         key = canonical(dict(settings)), canonical(asked.arg)
@@ -183,6 +186,8 @@ class Now:
             return [Reason(UNREADABLE)]
         places = {**product.carriers(), **product.targets()}
         for role, path in places.items():
+            if role not in made.files and role in product.may_lack:
+                continue
             if not path.is_file():
                 return [Reason(f"there is no {path.name}")]
             if role not in made.files or not made.files[role].holds(path):
@@ -195,38 +200,29 @@ class Now:
         if known is None:
             known = self._before[product.id] = tuple(self._known(product))
         yield from _specs(said["spec"], known)
-        yield from _few(self._values_moved(product, said["value"]), "more values")
+        read = [one for one in said["value"] if not self._holds(product, one)]
+        if read:
+            moved = values_moved(read, self.passes(product.settings()))
+            yield from _few(moved, "more values")
         for kind in ("text", "pause", "file"):
             for one in said[kind]:
                 if self._answer(product, one) != one:
                     yield Reason(_WORDED[kind](one), one)
         yield from _few(_names(said["code"], known, "code", "file "), "more files")
         yield from _names(said["tool"], known, "tool", "")
-        needs = product.needs()
-        for one in said["need"]:
-            need = needs.get(one.name)
-            content = self.contents.get(need.id) if need else ""
-            if content is not None and content != one.digest:
-                yield Reason(f"{one.name}: changed", one)
+        yield from self._needs_changed(product, {one.name: one for one in said["need"]})
 
-    def _values_moved(self, product: Product, said: list[Input]) -> list[Reason]:
-        """Of the values read, those that are others now; first what comes first in the model."""
-        moved = []
-        passes = self.passes(product.settings()) if said else None
-        for one in said:
-            found = self._value(product, one)
-            if found and found[1] == one:
-                continue
-            run, name, asked = one.arg
-            line, place = f"{one.name}: is no longer there", (2, 0)
-            assert passes is not None
-            try:
-                told = _moved(one, asked, passes.value(run, name))
-                line, place = f"{one.name}: {told}", _place(run, name, passes)
-            except (LectureError, LookupError, ValueError, AttributeError, TypeError):
-                pass
-            moved.append((place, Reason(line, one)))
-        return [reason for _, reason in sorted(moved, key=lambda pair: (pair[0], pair[1].line))]
+    def _needs_changed(self, product: Product, said: Mapping[str, Input]) -> Iterator[Reason]:
+        """Needs whose contents are known to be others than they were."""
+        needs = product.needs()
+        for role in dict.fromkeys([*said, *needs]):
+            old = said[role].digest if role in said else ""
+            now = self.contents.get(needs[role].id) if role in needs else ""
+            if now is not None and now != old:
+                how = "another one" if now and old else "new" if now else "gone"
+                kind, _, rest = role.partition(" ")
+                told = f"recording {rest.replace(' ', '/')}" if kind == "sound" else role
+                yield Reason(f"{told}: {how}", Input("need", role, None, old))
 
 
 _WORDED: dict[str, Any] = {
@@ -248,13 +244,18 @@ def _roots(product: Product) -> tuple[str, ...]:
 def _specs(said: list[Input], known: tuple[Input, ...]) -> Iterator[Reason]:
     before = {one.name: one for one in said}
     now = {one.name: one for one in known if one.kind == "spec"}
-    for name, one in now.items():
-        old = before.get(name)
-        if old is None or old.digest != one.digest:
-            told = repr(json.loads(old.digest)) if old else "none"
-            line = f"{name}: {told}, now {json.loads(one.digest)!r}"
-            yield Reason(name if isinstance(json.loads(one.digest), dict) else line, one)
-    yield from (Reason(name, one) for name, one in before.items() if name not in now)
+    for name in dict.fromkeys([*now, *before]):
+        old, new = before.get(name), now.get(name)
+        if old is not None and new is not None and old.digest == new.digest:
+            continue
+        if name == "voice":
+            how = "another one" if old and new else "one so far" if old else "none so far"
+            yield Reason(f"voice: {how}", old or new)
+        elif new is not None and isinstance(json.loads(new.digest), dict):
+            yield Reason(name, new)
+        else:
+            was, is_now = (repr(json.loads(one.digest)) if one else "none" for one in (old, new))
+            yield Reason(f"{name}: {was}, now {is_now}", old or new)
 
 
 def _names(said: list[Input], known: tuple[Input, ...], kind: str, word: str) -> list[Reason]:
@@ -270,41 +271,6 @@ def _names(said: list[Input], known: tuple[Input, ...], kind: str, word: str) ->
                 line += f" {old.digest if old else 'none'}, now {new.digest if new else 'none'}"
             found.append(Reason(line, new or old))
     return found
-
-
-def _moved(one: Input, asked: Json, now: Any) -> str:
-    """How a value is otherwise than it was."""
-    if asked is None:
-        return f"was {_short(json.loads(one.digest))}, is {_short(now)}"
-    now = np.asarray(now)
-    if list(now.shape) != asked["shape"] or now.dtype.str != asked["type"]:
-        return f"was {_size(asked['shape'])}, is {_size(now.shape)}"
-    old = elements_of({**asked, "data": one.digest}) if _is_data(asked) else None
-    if old is None:
-        return "changed"
-    apart = np.abs(now[seen_of(asked)].astype(float) - old.astype(float))
-    return (
-        f"changed by at most {np.nanmax(apart):.6g} (in {np.count_nonzero(apart)} of {apart.size})"
-    )
-
-
-def _is_data(asked: Json) -> bool:
-    """Whether the elements themselves were kept, not only their digest."""
-    return int(seen_of(asked).sum()) <= KEPT
-
-
-def _place(run: str, name: str, passes: Passes) -> tuple[int, int]:
-    names = list(passes.trace(run))
-    return (1, names.index(name)) if name in names else (0, 0)
-
-
-def _short(value: Any) -> str:
-    text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
-
-
-def _size(shape: Any) -> str:
-    return " x ".join(map(str, shape)) or "a single number"
 
 
 def _few(lines: list[Reason], rest: str) -> list[Reason]:

@@ -25,7 +25,7 @@ from scenes.registry import SceneInfo
 from scenes.settings import Settings
 
 if TYPE_CHECKING:
-    from render.voice.voice import Choice
+    from render.voice.choice import Choice
 
 WEIGHT_FILES = (".json", ".npz", ".safetensors")
 LANGUAGES = ("zh", "en")
@@ -204,7 +204,7 @@ class Kind(NamedTuple):
 def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
     """A job per combination. Everything is checked before: raises LectureError for a value that an
     option cannot have, a pattern that no file matches, and weight files that cannot be shown."""
-    from render.voice.voice import choose
+    from render.voice.choice import choose
 
     qualities = several("--quality", options.quality, tuple(QUALITIES))
     languages = several("--lang", options.lang, LANGUAGES)

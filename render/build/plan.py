@@ -11,6 +11,7 @@ from render.base.reads import Made, Reason
 from render.build.inputs import Now
 from render.build.product import Product, Step, digest
 
+_OTHERWISE = Reason("what it is made from")
 _NEEDED = Reason("its files are needed")
 
 
@@ -87,9 +88,13 @@ class Plan:
         step.reasons = tuple(self.now.why(product, old))
         if old is None or step.reasons or (step.id in self.asked and self._forced(product)):
             return
-        if all(map(self.is_settled, step.needs)) and self.now.before(product) is not None:
+        if all(map(self.is_settled, step.needs)):
+            if product.key(self.now, old) != old.key:  # what no line tells
+                step.reasons = (_OTHERWISE,)
+                return
             step.made, step.action = old, "keep"
             self.now.contents[step.id] = old.content
+            product.settled(old)
             for role, path in {**product.carriers(), **product.targets()}.items():
                 self.paths[step.id, role] = path
 
@@ -187,6 +192,7 @@ class Plan:
         self._known.add(self.question(step))
         step.made, step.action = made, "take" if taken else "build"
         self.now.contents[step.id] = made.content
+        step.product.settled(made)
         for role, path in made.paths.items():
             self.paths[step.id, role] = Path(path)
         self._look_above(step.id)

@@ -47,6 +47,8 @@ class Product(ABC):
     heavy: ClassVar[bool] = False
     #: worth a place in the cache
     cached: ClassVar[bool] = True
+    #: roles of files that the maker may leave out
+    may_lack: ClassVar[frozenset[str]] = frozenset()
     #: roles of files that the maker opens in its needs; of the others it gets the facts alone
     opens: ClassVar[frozenset[str]] = frozenset()
     #: files that dependents do not see by their bytes: a fact says what they see
@@ -94,6 +96,9 @@ class Product(ABC):
     def asks(self) -> tuple[Product, ...]:
         """Products that must be up to date before :meth:`pause` can tell anything."""
         return ()
+
+    def settled(self, made: Made) -> None:  # noqa: B027 - most have nothing to do
+        """Called when its record is known to be that of now."""
 
     def optional(self, role: str) -> bool:
         """Whether it is made without that need where the need cannot be made."""

@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 from render.base.files import STATE
 from render.base.reader import read_state
-from render.base.reads import Input, Json, pause
+from render.base.reads import Input, Json, Made, pause
 from render.build.job import LANGUAGES, Job
 from render.build.product import Product
 from render.media.mp4 import LECTURE_TITLES
 from render.media.sidecars import CAPTION_FORMS, SideFiles
+from scenes import texts
 from scenes.registry import SceneInfo
 
 if TYPE_CHECKING:
     from render.build.plan import Plan
-    from render.voice.voice import Voice
+    from render.voice.choice import Voice
 
 #: time that a frame takes, in frames of draft quality (scene 9: 3.6 ms, in standard 5.2 ms)
 _WEIGHTS = {"draft": 1.0, "standard": 1.5, "high": 1.5, "4k": 4.0}
@@ -31,7 +32,7 @@ GUESSED_SECONDS = 45.0  # of a scene never rendered before: the middle of what s
 
 
 @dataclass(frozen=True)
-class _OfScene(Product):
+class OfScene(Product):
     """A product of one scene of a job."""
 
     lecture: Lecture = field(repr=False)
@@ -62,7 +63,7 @@ class _OfScene(Product):
 
 
 @dataclass(frozen=True)
-class Pictures(_OfScene):
+class Pictures(OfScene):
     """What is drawn, encoded, without sound; carried by the scene's video."""
 
     kind: ClassVar[str] = "pictures"
@@ -88,7 +89,10 @@ class Pictures(_OfScene):
         }
 
     def targets(self) -> Mapping[str, Path]:
-        return {"numbers": self.video.with_suffix(".numbers.json")}
+        found = {"numbers": self.video.with_suffix(".numbers.json")}
+        if self.lecture.is_synthetic:
+            found["sound"] = self.lecture.voice_folder / f"{self.video.stem}.wav"
+        return found
 
     def carriers(self) -> Mapping[str, Path]:
         return {} if self.job.burn else {"pictures": self.video}
@@ -106,12 +110,15 @@ class Pictures(_OfScene):
         if voice.recordings is None:
             return asked  # of a synthetic voice, whose name is told
         busy, quiet, fps = asked.arg
-        spoken = voice.store.seconds(voice.recordings.digest(self.scene.slug, asked.name))
+        sound = self.lecture.sounds(self.scene).get(asked.name.rpartition("/")[2])
+        spoken = self.lecture.seconds.get(sound.id, 0.0) if sound else 0.0
         return Input("pause", asked.name, asked.arg, str(pause(busy, quiet, spoken, fps)))
 
     def spoken(self) -> Mapping[str, Json] | None:
         voice = self.lecture.voice
-        return voice.for_task(self.scene.slug) if voice else None
+        sounds = self.lecture.sounds(self.scene).items()
+        seconds = {beat: self.lecture.seconds.get(sound.id, 0.0) for beat, sound in sounds}
+        return voice.spoken(seconds) if voice else None
 
     def frames(self) -> float:
         return self.lecture.length(self.scene)
@@ -122,7 +129,7 @@ class Pictures(_OfScene):
 
 
 @dataclass(frozen=True)
-class Cover(_OfScene):
+class Cover(OfScene):
     """The picture for lists of videos; the play that draws the pictures yields it as well."""
 
     kind: ClassVar[str] = "cover"
@@ -144,7 +151,7 @@ class Cover(_OfScene):
 
 
 @dataclass(frozen=True)
-class Cues(_OfScene):
+class Cues(OfScene):
     """What is said in a scene in one language, in lines, by frames."""
 
     caption_language: str
@@ -166,7 +173,7 @@ class Cues(_OfScene):
 
 
 @dataclass(frozen=True)
-class Burned(_OfScene):
+class Burned(OfScene):
     """Pictures with captions drawn into them; carried by the scene's video."""
 
     kind: ClassVar[str] = "burned"
@@ -217,6 +224,7 @@ class Sound(Product):
 
     kind: ClassVar[str] = "sound"
     maker: ClassVar[str] = "render.voice.audio:make"
+    may_lack: ClassVar[frozenset[str]] = frozenset({"sound"})
     cached: ClassVar[bool] = False
 
     @property
@@ -227,7 +235,10 @@ class Sound(Product):
         return {"file": str(self.source.absolute())}
 
     def targets(self) -> Mapping[str, Path]:
-        return {"sound": self.lecture.job.out / STATE / "voice" / f"{self.slug}.{self.beat}.wav"}
+        return {"sound": self.lecture.voice_folder / f"{self.slug}.{self.beat}.wav"}
+
+    def settled(self, made: Made) -> None:
+        self.lecture.seconds[self.id] = made.facts["seconds"]
 
 
 @dataclass(frozen=True)
@@ -393,16 +404,28 @@ class Lecture:
     def __init__(self, job: Job, voice: Voice | None = None) -> None:
         self.job = job
         self.voice = voice
+        #: how long beats must last for their recordings, by the sound's id
+        self.seconds: dict[str, float] = {}
         self._lengths: dict[str, float] = {}
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether a program speaks."""
+        return self.voice is not None and self.voice.recordings is None
+
+    @property
+    def voice_folder(self) -> Path:
+        """Where sounds are kept."""
+        return self.job.out / STATE / "voice"
 
     @classmethod
     def of(cls, job: Job) -> Lecture:
         """Raises LectureError where the voice cannot speak."""
         if job.voice is None:
             return cls(job)
-        from render.voice.voice import Voice
+        from render.voice.choice import Voice
 
-        return cls(job, Voice(job.voice, job.language, job.out / STATE))
+        return cls(job, Voice(job.voice, job.language, job.out / STATE / "voice"))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Lecture) and self.job == other.job
@@ -461,9 +484,9 @@ class Lecture:
         if name not in self._lengths:
             out, seconds = self.job.out, GUESSED_SECONDS
             for folder in (out, *sorted(out.parent.glob("*/"))):
-                facts = read_state(folder / STATE / f"{Path(name).stem}.json").get("facts")
+                said = read_state(folder / STATE / f"{Path(name).stem}.json")
                 try:
-                    seconds = facts["frames"] / facts["fps"]
+                    seconds = said["facts"]["frames"] / said["facts"]["fps"]
                     break
                 except (TypeError, KeyError, ZeroDivisionError):
                     continue
@@ -472,4 +495,40 @@ class Lecture:
 
     def complaints(self, plan: Plan) -> list[str]:
         """A line for each recording that is missing, cannot be used, or says something else."""
-        return []
+        if self.voice is None or self.voice.recordings is None:
+            return []
+        recordings, lines, said = self.voice.recordings, list[str](), dict[str, str]()
+        for scene in self.job.scenes:
+            sounds = self.sounds(scene)
+            made = {beat: plan.steps[sound.id].made for beat, sound in sounds.items()}
+            lines += [each.facts["bad"] for each in made.values() if each and "bad" in each.facts]
+            drawn = plan.steps[self.pictures(scene).id].made
+            beats = drawn.facts["beats"] if drawn else ()
+            fit = {beat for beat, each in made.items() if each and "bad" not in each.facts}
+            good = [beat for beat in beats if beat["key"] in fit]
+            silent = [beat["key"] for beat in beats if beat not in good]
+            lines += recordings.missing(scene.slug, silent, len(good))
+            for beat in good:
+                said[f"{scene.slug}/{beat['key']}"] = self._sentence(scene, beat)
+        from render.voice.script import changed
+
+        return [*recordings.complaints, *lines, *changed(said, recordings.folder)]
+
+    def _sentence(self, scene: SceneInfo, beat: Mapping[str, Json]) -> str:
+        """What is to be said in a beat of a record."""
+        from render.voice import spoken
+
+        language, key = self.job.language, beat["key"]
+        template = texts.entry(language, scene.slug, "beats", key)
+        facts = {name: Shown(fact) for name, fact in beat["facts"].items()}
+        return spoken.sentence(language, scene.slug, key, template, facts)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A fact as it was shown; whether it was a word or a number is not remembered."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text

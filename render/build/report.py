@@ -239,9 +239,11 @@ class Report:
         if not self.job.video(scene).is_file():
             return ["there is no video"]
         for product in (self.lecture.pictures(scene), self.lecture.shown(scene)):
-            found += [reason.line for reason in plan.reasons(product)]
-        for sound in self.lecture.sounds(scene).values():
-            found += [reason.line for reason in plan.reasons(sound)]
+            found += [reason.line for reason in plan.steps[product.id].reasons]
+        for beat, sound in self.lecture.sounds(scene).items():
+            if plan.steps[sound.id].made is None and sound.id not in plan.failures:
+                how = "another one" if sound.record.is_file() else "new"
+                found.append(f"recording {scene.slug}/{beat}: {how}")
         video = plan.steps[self.lecture.video(scene).id]
         if video.made is None and not found:
             found += [

@@ -29,7 +29,7 @@ from render.build.inputs import Now
 from render.build.job import Job
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
-from render.build.products import Cover, Lecture, Pictures, Video
+from render.build.products import Cover, Lecture, OfScene, Pictures, Video
 from render.build.report import Report, exit_code, summary
 from render.build.screen import Estimate, Screen
 from render.media.quality import BYTES_PER_SECOND
@@ -63,9 +63,8 @@ class Run:
         self.reports = [
             Report(lecture, self.plan, alone=alone, brief=brief) for lecture in self.lectures
         ]
-        self._held: dict[
-            str, tuple[Product, Made, bool]
-        ] = {}  # pictures whose video is not in place yet
+        #: pictures whose video is not in place yet
+        self._held: dict[str, tuple[OfScene, Made, bool]] = {}
         self._lost: set[str] = set()
         self._folders: dict[str, Path] = {}
         self._given: set[str] = set()  # steps that were given out
@@ -350,13 +349,12 @@ class Run:
     def _put(self, step: Step, made: Made, *, taken: bool = False) -> None:
         """Put what was made in place; pictures wait for the video that carries them."""
         product = step.product
-        carriers = product.carriers()
         try:
-            if not carriers:
+            if isinstance(product, OfScene) and product.carriers():
+                self._held[step.id] = (product, made, taken)
+            else:
                 made = self._place(product, made, taken=taken)
             self.plan.done(step, made, taken=taken)
-            if carriers:
-                self._held[step.id] = (product, made, taken)
             self._place_held()
         except LectureError as error:
             self._fail(step, Failure.of(error))

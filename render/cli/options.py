@@ -81,7 +81,10 @@ def takes(*names: str, **defaults: Any) -> Callable[[Command], Command]:
         ]
 
         def run(**given: Any) -> Any:
-            options = {name: given.pop(name) for name in (*names, *defaults)}
+            options = {
+                name: given.pop(name, defaults.get(name, getattr(plain, name)))
+                for name in (*names, *defaults)
+            }
             return command(options=BuildOptions(**options), **given)
 
         run.__name__ = command.__name__

@@ -14,6 +14,7 @@ from render.base.files import staging_folder
 from render.base.process import stoppable, usable_cores
 from render.build.cache import DEFAULT_SIZE, choose
 from render.build.job import BuildOptions, Job, jobs_of
+from render.build.run import How, Run
 from render.cli.options import Jobs, Render, Store, Videos, takes
 
 if TYPE_CHECKING:
@@ -38,23 +39,24 @@ PUBLISH_EPILOG = """[bold]Examples[/]
 What each platform takes: docs/platforms.md. How to publish, step by step: docs/publish.md."""
 
 
+def _how(jobs: int | None, store: str | None) -> How:
+    return How(jobs or usable_cores(), cache=choose(store, DEFAULT_SIZE))
+
+
 def _render(
-    options: BuildOptions, jobs: Sequence[Job], how: tuple[int | None, str | None], render: bool
+    options: BuildOptions, jobs: Sequence[Job], how: How, render: bool, otherwise: str
 ) -> Iterator[str]:
     """Bring videos up to date, or tell what of them is not. Raises typer.Exit where a scene
     failed, LectureError where a film is missing that is not to be made."""
-    from render.build.run import How, Run
-
-    processes, store = how
-    run = Run(jobs, How(processes or usable_cores(), cache=choose(store, DEFAULT_SIZE)))
+    run = Run(jobs, how)
     if not render:
         yield from run.as_they_are(options.command)
     elif code := run.make():
-        line = (
-            "render: stopped here, for the reasons above; the same command with --no-render takes "
-            "the videos as they are"
+        print(
+            f"render: {otherwise}, for the reasons above; the same command with --no-render takes "
+            "the videos as they are",
+            file=sys.stderr,
         )
-        print(line, file=sys.stderr)
         raise typer.Exit(code)
 
 
@@ -91,7 +93,7 @@ def page(
     targets = [(out or _page_folder(job)).absolute() for job in wanted]
     for target in targets:
         check_target(target)
-    for line in _render(options, wanted, (jobs, store), render):
+    for line in _render(options, wanted, _how(jobs, store), render, "no page made"):
         print(f"note: {line}")
     for job, target in zip(wanted, targets, strict=True):
         path = page_of(job, options).write(target) / "index.html"
@@ -197,7 +199,7 @@ def publish(
     targets = _targets(wanted, platform, out)
     for target in targets:
         (package.refuse_foreign if rule is None else refuse_foreign)(target)
-    for line in _render(options, wanted, (jobs, store), render):
+    for line in _render(options, wanted, _how(jobs, store), render, "nothing published"):
         print(f"note: {line}")
     with stoppable():
         codes = [

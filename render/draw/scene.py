@@ -21,8 +21,10 @@ from render.base.project import font_file
 from render.base.reads import Json, Made, Reads
 from render.draw import split
 from render.draw.fast import choose
-from render.media.encoding import FrameEncoder
+from render.media.encoding import FrameEncoder, Share
 from render.media.quality import Quality
+from render.voice.speaker import Speaker
+from render.voice.spoken import table_of
 from scenes import registry
 from scenes.settings import Settings
 
@@ -66,11 +68,11 @@ class Play:
 def make(
     spec: Mapping[str, Json], needs: Mapping[str, Made], reads: Reads, into: Path, tell: Tell
 ) -> dict[str, Path]:
-    """``pictures``: an MP4 without sound; ``numbers``: every number in it with its source.
+    """``pictures``: an MP4 without sound; ``numbers``: every number in it with its source; of a
+    synthetic voice ``sound``, all that it says.
 
     Facts: ``frames``, ``fps``, ``pictures`` (a digest of the packets), ``beats`` (seconds of the
-    scene's clock, sentences and what they were filled with), ``cost`` (peak bytes, seconds), and of
-    a synthetic voice ``sounds``, by beat.
+    scene's clock, sentences and what they were filled with), ``cost`` (peak bytes, seconds).
     """
     began = time.monotonic()
     speaker = _speaker(reads, spec)
@@ -78,7 +80,7 @@ def make(
     renderer, helper = choose(spec["renderer"])
     _collect_seldom()
 
-    def draw_part(folder: Path, share: split.Share) -> None:
+    def draw_part(folder: Path, share: Share) -> None:
         part = Play(spec, reads.settings, folder, play.speech)
         encoder = FrameEncoder(folder / split.VIDEO, part.quality, helper, share)
         part.scene(renderer, encoder, lambda _: None).render()
@@ -97,7 +99,7 @@ def make(
     if encoder.frames == 0:
         raise LectureError(where=spec["module"], expected="a scene that plays", found="no frames")
     _check_clock(scene, spec["slug"], encoder.frames, fps)
-    _record(reads, scene, spec["language"], fps, speaker)
+    _record(reads, scene, spec, fps, speaker)
     for finish in watching:
         try:
             finish(into)
@@ -113,10 +115,13 @@ def make(
             "seconds": time.monotonic() - began,
         },
     }
-    if speaker:
-        facts["sounds"] = {key: digest for key, digest in speaker.sounds.items() if digest}
+    found = {"pictures": target}
+    if speaker and speaker.synthetic:
+        found["sound"] = speaker.track(
+            into / "sound.wav", scene.timeline, encoder.frames, play.quality
+        )
     return {
-        "pictures": target,
+        **found,
         "numbers": _write(
             into / "numbers.json", scene.record.document(spec["slug"], scene.settings)
         ),
@@ -124,22 +129,25 @@ def make(
     }
 
 
-def _speaker(reads: Reads, spec: Mapping[str, Json]) -> Any:
+def _speaker(reads: Reads, spec: Mapping[str, Json]) -> Speaker | None:
     """Who speaks, if anybody does."""
     if reads.spoken is None:
         return None
-    from render.voice.speaker import Speaker
-
     return Speaker(reads.spoken, spec["slug"], spec["language"])
 
 
-def _record(reads: Reads, scene: Any, language: str, fps: int, speaker: Any) -> None:
+def _record(
+    reads: Reads, scene: Any, spec: Mapping[str, Json], fps: int, speaker: Speaker | None
+) -> None:
     """Note everything that the pictures depend on besides the code and what was told."""
-    reads.take(scene.reads, language)
+    reads.take(scene.reads, spec["language"])
     reads.uses(font_file())
-    for beat in scene.timeline if speaker else ():
-        spoken = speaker.lasts(beat.key)
-        reads.pause(beat.key, beat.busy, beat.quiet, fps, spoken)
+    if speaker and speaker.synthetic:
+        reads.uses(table_of(spec["language"]))
+    elif speaker:
+        for beat in scene.timeline:
+            name, spoken = f"{spec['slug']}/{beat.key}", speaker.lasts(beat.key)
+            reads.pause(name, beat.busy, beat.quiet, fps, spoken)
 
 
 def _collect_seldom() -> None:

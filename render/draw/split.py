@@ -131,7 +131,7 @@ def places(reads: Reads, quality: Quality, *, compiled: bool) -> list[int]:
     """
     from render.media.stream import is_joined_exactly
 
-    synthetic = reads.spoken is not None and reads.spoken["sounds"] is None  # spoken as it plays
+    synthetic = reads.spoken is not None and "name" in reads.spoken  # spoken as it plays
     parts = -(-reads.threads // _CORES)
     if parts < 2 or not compiled or synthetic or sys.platform != "linux":
         return [0]

@@ -85,8 +85,9 @@ class FrameEncoder:
         self._planes = np.zeros((quality.height * 3 // 2, quality.width), np.uint8)
         self._file = PictureFile(target, quality)
         room = max(1, _WAITING_BYTES // self._planes.nbytes)
-        #: a picture, or None for the one before, and how often it is shown; None at the end
-        self._waiting: queue.Queue[tuple[Any, int] | None] = queue.Queue(room)
+        #: a picture, or None for the one before, how often it is shown, and which tiles changed,
+        #: or None for all; None at the end
+        self._waiting: queue.Queue[tuple[Any, int, Any] | None] = queue.Queue(room)
         self._failure: Exception | None = None
         self._feeder = threading.Thread(target=self._feed, daemon=True)
         self._feeder.start()
@@ -117,7 +118,8 @@ class FrameEncoder:
         self.frames += repeat
         if shown:
             still = changed is not None and self._encoded > 0 and not changed.any()
-            self._waiting.put((None if still else self._converted(frame, changed), shown))
+            where = None if changed is None else changed.copy()
+            self._waiting.put((None if still else self._converted(frame, changed), shown, where))
             if changed is not None:
                 changed[:] = 0
             self._encoded += shown
@@ -172,14 +174,14 @@ class FrameEncoder:
     def _feed(self) -> None:
         """Runs in the thread. After a failure it keeps taking frames, so nobody waits for it."""
         while (item := self._waiting.get()) is not None:
-            planes, repeat = item
+            planes, repeat, where = item
             if self._failure is not None:
                 continue
             try:
                 if planes is None:
                     self._file.add_still(repeat)
                 else:
-                    self._file.add(planes, repeat)
+                    self._file.add(planes, repeat, where)
             except Exception as error:  # raised again where the frames come from
                 self._failure = error
 

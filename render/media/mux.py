@@ -115,7 +115,7 @@ def _sounds(spec: Mapping[str, Json], needs: Mapping[str, Made]) -> list[Sound]:
             found.append(Sound(start, drawn.path("sound")))
         for beat in drawn.facts["beats"]:
             made = needs.get(f"sound {slug} {beat['key']}")
-            if made:
+            if made and "sound" in made.paths:  # one that cannot be used is left out
                 frame = start + round(beat["start"] * drawn.facts["fps"])
                 found.append(Sound(frame, made.path("sound")))
         start += int(drawn.facts["frames"])

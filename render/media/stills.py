@@ -4,8 +4,8 @@ In H.264 a frame that is the frame before costs a few bytes: "all blocks skipped
 costs x264 milliseconds a frame. It is asked once, for a sample; each still frame of the film is
 that sample with its own frame number. The numbers of the frames that x264 did code are set right
 in the same place, and so is the last bit of each frame, which means nothing: x264 draws it by lot
-from the count of frames that it was given. Nothing else is touched. With P-frames only, one
-reference and one quantizer this is the stream that x264 writes for all frames, wherever it has
+from the count of frames that it was given. Nothing else is touched. With P-frames only and one
+reference this is the stream that x264 writes for all frames, wherever it has
 nothing to mend in a still one (``tests/render/test_stills.py`` compares the bytes).
 """
 

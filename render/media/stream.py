@@ -16,14 +16,18 @@ from av.video.frame import PictureType
 
 from render.media import mp4
 from render.media.quality import Quality
+from render.media.settling import Region, Settling, whole, with_regions
 from render.media.stills import Stills, Unexpected, in_stream, nal_units
 
 _IDR = 5
-#: P-frames with one reference, one quantizer, no look ahead: nothing depends on what comes later
+#: P-frames with one reference, no look ahead: nothing depends on what comes later
 _X264 = (
     "cabac=1:8x8dct=1:ref=1:bframes=0:scenecut=0:open-gop=0:weightp=0:mbtree=0:rc-lookahead=0:"
-    "sync-lookahead=0:sliced-threads=0"
+    "sync-lookahead=0:sliced-threads=0:no-dct-decimate=1"
 )
+#: One quantizer for all frames (``crf`` with ``qcomp=1``) unless a region says otherwise. x264
+#: heeds regions only along with its own adaptive quantization, here too weak to change anything.
+_QUANTIZER = "crf={}:qcomp=1:ipratio=1:aq-mode=1:aq-strength=0.0001"
 _BT709 = {"color_primaries": "bt709", "color_trc": "bt709", "colorspace": "bt709"}
 
 
@@ -48,15 +52,20 @@ class PictureFile:
         self._written = 0
         self._waiting: list[int] = []  # still frames after each picture that x264 still has
         self._stills = _stills(quality)
+        self._settling = Settling(quality)
         self._digest = hashlib.blake2b(digest_size=16)
 
     @property
     def digest(self) -> str:
         return self._digest.hexdigest()
 
-    def add(self, planes: Any, repeat: int) -> None:
-        """The picture ``planes``, shown ``repeat`` times; it must not be changed afterwards."""
+    def add(self, planes: Any, repeat: int, where: Any = None) -> None:
+        """The picture ``planes``, shown ``repeat`` times; it must not be changed afterwards.
+
+        ``where``: what differs from the picture before, see :class:`render.media.settling.Settling`.
+        """
         self._frame = planes
+        self._settling.change(where)
         self._show(repeat, new=True)
 
     def add_still(self, repeat: int) -> None:
@@ -64,29 +73,32 @@ class PictureFile:
         self._show(repeat, new=False)
 
     def _show(self, repeat: int, *, new: bool) -> None:
-        interval = self._quality.keyframe_interval
-        end = self._given + repeat
-        while self._given < end:
-            place = self._given % interval
-            room = min(end - self._given, interval - place)
-            if place and not new and self._stills is not None:
-                self._skip(room)
+        for _ in range(repeat):
+            place = self._given % self._quality.keyframe_interval
+            settled = self._settling.settled(place)
+            if place and not new and not settled and self._stills is not None:
+                self._skip()
             else:
-                self._encode(keyframe=not place)
-                if self._stills is not None:
-                    self._skip(room - 1)
+                self._encode(settled, keyframe=not place)
             new = False
 
-    def _skip(self, count: int) -> None:
-        self._given += count
+    def _skip(self) -> None:
+        self._given += 1
         if self._waiting:
-            self._waiting[-1] += count
+            self._waiting[-1] += 1
         else:
-            self._write_stills(count)
+            self._write_stills(1)
 
-    def _encode(self, *, keyframe: bool) -> None:
+    def _encode(self, settled: list[Region], *, keyframe: bool) -> None:
+        quality = self._quality
         frame = av.VideoFrame.from_numpy_buffer(self._frame.reshape(self._shape), "yuv420p")
         frame.pts = self._given
+        if keyframe:
+            offset = quality.keyframe_quantizer - quality.quantizer
+            frame = with_regions(frame, quality, whole(quality), offset)
+        elif settled:
+            offset = quality.settled_quantizer - quality.quantizer
+            frame = with_regions(frame, quality, settled, offset)
         frame.pict_type = PictureType.I if keyframe else PictureType.NONE
         self._given += 1
         self._waiting.append(0)
@@ -149,7 +161,7 @@ def _set_up(codec: Any, quality: Quality) -> None:
         "profile": "high",
         "forced-idr": "1",
         "g": str(quality.keyframe_interval),
-        "x264-params": f"qp={quality.quantizer}:{_X264}",
+        "x264-params": f"{_QUANTIZER.format(quality.quantizer)}:{_X264}",
         "color_range": "tv",
         "chroma_sample_location": "left",
         **_BT709,

@@ -20,12 +20,16 @@ _NAME = "transformer_lecture"
 class Order(Protocol):
     """What is published of: one output folder and one track."""
 
-    out: Path
-    film_name: str
-    language: str
-    film: Sequence[Any]
-    settings: Any
-
+    @property
+    def out(self) -> Path: ...
+    @property
+    def film(self) -> Sequence[Any]: ...
+    @property
+    def film_name(self) -> str: ...
+    @property
+    def language(self) -> str: ...
+    @property
+    def settings(self) -> Any: ...
     def video_name(self, scene: Any) -> str: ...
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.errors import LectureError, from_os_error
 from render.base import files
 from render.voice import provider, spoken
-from render.voice.files import ENDINGS
+from render.voice.audio import ENDINGS
 
 if TYPE_CHECKING:
     from scenes.registry import SceneInfo

@@ -37,6 +37,8 @@ class Pictures(Product):
 
     kind: ClassVar[str] = "pictures"
     maker: ClassVar[str] = "nowhere:make"
+    job: ClassVar[Any] = None
+    name: ClassVar[str] = "pictures"
     title: str = "t"
 
     @property
