@@ -379,7 +379,7 @@ def test_readable_without_a_script(lectures, open_page):
 
 def test_the_handout_as_a_page_of_its_own(lectures, open_page, axe, tmp_path):
     file = tmp_path / "讲义 handout.html"
-    file.write_text(html.document(lectures["zh"].page.handout, "w.json"), encoding="utf-8")
+    file.write_text(html.document(lectures["zh"].page.handout), encoding="utf-8")
     page = open_page(file, width=390, height=844)
     assert axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

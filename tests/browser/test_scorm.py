@@ -16,10 +16,9 @@ from typing import Any
 
 import pytest
 
-from render.build.combinations import Wish, orders
-from render.build.wanted import Wanted
-from render.documents.scorm import package
-from render.documents.scorm.make import make
+from render.build.job import BuildOptions, jobs_of
+from render.cli import share
+from render.documents import scorm
 from render.media.sidecars import SideFiles
 
 from . import lectures
@@ -58,7 +57,7 @@ def real_site(tmp_path: Path) -> Iterator[str]:
 def served(page: Path, tmp_path: Path, scenes: int) -> Iterator[str]:
     """A folder of the platform's, served; the package is unpacked in it."""
     folder, target = tmp_path / "site", tmp_path / "lecture.zip"
-    package.write(page, target, item="lecture", title="课 & <more>", scenes=scenes)
+    scorm.write(page, target, item="lecture", title="课 & <more>", scenes=scenes)
     with zipfile.ZipFile(target) as archive:
         archive.extractall(folder / "package")
     shutil.copy(HERE / "scorm_player.html", folder / "index.html")
@@ -223,13 +222,13 @@ def test_what_is_reported_is_as_scorm_wants_it(open_page: Opener, site: str) -> 
 
 def test_an_order_becomes_a_package(tmp_path: Path) -> None:
     lectures.make(tmp_path / "lecture", "en")
-    wish = Wish(lang="en", track="inference", out=tmp_path / "lecture" / "videos")
-    wanted = Wanted(wish, orders(wish))
-    (order,) = wanted.orders
+    options = BuildOptions(lang="en", track="inference", out=tmp_path / "lecture" / "videos")
+    (job,) = jobs_of(options)
     texts = {"title": "The lecture", "description": "", "tags": []}
-    about = SideFiles(order.out / order.film_name).about
+    about = SideFiles(job.out / job.film_name).about
     about.write_text(json.dumps({"zh": texts, "en": texts}), encoding="utf-8")
-    target = make(wanted, order, tmp_path / "x.zip", "")
+    target = tmp_path / "x.zip"
+    assert share._pack(options, job, target, "") == 0
     with zipfile.ZipFile(target) as archive:
         names = archive.namelist()
         manifest = archive.read("imsmanifest.xml").decode()

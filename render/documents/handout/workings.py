@@ -11,7 +11,9 @@ from scenes.rounding import MINUS, decimals_needed
 from scenes.values import Run, Scalar, Values, compute, constant
 
 
-def dot(book: Book, label: Typst, xs: Sequence[Number], ws: Sequence[Number], result: Number) -> None:
+def dot(
+    book: Book, label: Typst, xs: Sequence[Number], ws: Sequence[Number], result: Number
+) -> None:
     """x · w term by term: the products, their values, the sum."""
     factors = joined([(x, TIMES, w) for x, w in zip(xs, ws, strict=True)])
     values = joined([(product(x, w),) for x, w in zip(xs, ws, strict=True)])
