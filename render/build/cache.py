@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import os
 import re
 import secrets
 import time
@@ -29,71 +28,15 @@ from engine.errors import LectureError, from_os_error
 from render.base.reader import parsed
 from render.base.reads import Made, sha256
 from render.build.eviction import evict
-from render.build.places import Place, place_of
+from render.build.places import CacheChoice, Place, place_of
 from render.build.product import FORM, Product, Work, content_of, digest, key_of, question_of
 
 if TYPE_CHECKING:
     from render.build.inputs import Now
 
-VARIABLE = "LECTURE_STORE"
-NONE = "none"
-DEFAULT_SIZE = "20GB"
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MOST = 16 << 20  # bytes of an entry
 _SECONDS_BETWEEN_SIGNS = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class CacheChoice:
-    """``url``: a folder or an fsspec URL, None for no cache. ``named``: by the user, so that it is
-    an error if it cannot be used. ``limit``: bytes; None: whoever else uses it keeps it small."""
-
-    url: str | None
-    named: bool
-    limit: int | None
-
-    @property
-    def address(self) -> str:
-        """The URL, or the whole path of the folder: for use by processes elsewhere."""
-        url = self.url or ""
-        return url if "://" in url or "::" in url else str(Path(url).expanduser().absolute())
-
-
-NO_CACHE = CacheChoice(None, False, None)
-
-
-def choose(store: str | None, size: str) -> CacheChoice:
-    """What ``--store`` and ``--store-size`` say; without the first, LECTURE_STORE or the cache
-    folder. Raises LectureError for a size that is none."""
-    limit = bytes_of(size)
-    said = store or os.environ.get(VARIABLE) or None
-    if said == NONE:
-        return NO_CACHE
-    return CacheChoice(said or _default(), bool(said), limit)
-
-
-def bytes_of(size: str) -> int:
-    """``20GB``, ``500 MB``, ``1.5GiB`` as a number of bytes. Raises LectureError."""
-    found = _SIZE.fullmatch(size.strip())
-    if not found:
-        raise LectureError(field="--store-size", expected="a size like 20GB", found=repr(size))
-    number, unit, binary = found.groups()
-    factor = _UNITS[unit.lower()]
-    if binary:
-        factor = 2 ** (10 * list(_UNITS).index(unit.lower()))
-    return int(float(number) * factor)
-
-
-def _default() -> str | None:
-    """In the user's cache folder; None where there is no home."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    with contextlib.suppress(RuntimeError):
-        if not folder.is_absolute():
-            folder = Path.home() / ".cache"
-        return str(folder / "transformer-lecture" / "store")
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +103,11 @@ class Cache:
         self.end()
 
     @property
+    def address(self) -> str:
+        """The URL or whole path, for processes elsewhere."""
+        return self._choice.address
+
+    @property
     def _writes(self) -> bool:
         return not (self.read_only or self._looking)
 
@@ -218,13 +166,30 @@ class Cache:
                 return found
         return None
 
+    def lend(self, made: Made) -> None:
+        """Have the files of a record that are here, for workers elsewhere."""
+        if self._place is not None and self._writes:
+            with self._careful():
+                for role, path in made.paths.items():
+                    self._place.take_in(Path(path), _object(made.files[role].sha256))
+
+    def borrow(self, made: Made, into: Path) -> Made | None:
+        """The files of a record that somebody else has put here, as :meth:`take` does."""
+        roles = made.paths or made.files
+        files = {role: stamp for role, stamp in made.files.items() if role in roles}
+        if self._place is not None:
+            with self._careful():
+                taken = self._take(self._place, replace(made, files=files), into)
+                return taken and replace(taken, files={**made.files, **taken.files})
+        return None
+
     def take(self, entry: Entry, into: Path) -> Made | None:
         """The files of an entry, put into the private folder ``into``; it counts as used. None, and
         it is dropped, if any of it is spoiled or gone."""
         if self._place is None:
             return None
         with self._careful():
-            taken = self._take(self._place, entry, into)
+            taken = self._take(self._place, entry.made, into)
             if taken is None:
                 self._drop(entry.path)
             elif self._writes:
@@ -234,10 +199,10 @@ class Cache:
             return taken
         return None
 
-    def _take(self, place: Place, entry: Entry, into: Path) -> Made | None:
+    def _take(self, place: Place, made: Made, into: Path) -> Made | None:
         paths: dict[str, str] = {}
         stamps = {}
-        for role, noted in entry.made.files.items():
+        for role, noted in made.files.items():
             path = into / f"taken-{secrets.token_hex(8)}"
             paths[role] = str(path)
             try:
@@ -251,14 +216,15 @@ class Cache:
                 self._drop(_object(noted.sha256))
                 return None
             stamps[role] = replace(noted, mtime_ns=path.stat().st_mtime_ns)
-        return replace(entry.made, files=stamps, paths=paths)
+        return replace(made, files=stamps, paths=paths)
 
     def put(self, what: Product | Work, made: Made, files: Mapping[str, Path]) -> None:
-        """Store a product; the files stay where they are. A record whose key is not that of its
-        inputs (code was edited meanwhile) is not stored."""
+        """Store a product; the files stay where they are. One whose code was edited
+        meanwhile, or whose key is not that of its inputs, is not stored."""
         if self._place is None or not self._writes:
             return
-        if made.key != key_of(what.kind, made.inputs):
+        known = all(one.digest for one in made.inputs if one.kind == "code")
+        if not known or made.key != key_of(what.kind, made.inputs):
             return
         entry = Entry.of(what, made)
         with self._careful():

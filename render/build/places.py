@@ -6,29 +6,77 @@ import contextlib
 import errno
 import functools
 import os
+import re
 import secrets
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, ParamSpec, Protocol, TypeVar
+from typing import BinaryIO, Protocol
 
-from engine.errors import LectureError, one_line
+from engine.errors import LectureError
 from render.base.files import copy
 
-P = ParamSpec("P")
-R = TypeVar("R")
+VARIABLE = "LECTURE_STORE"
+NONE = "none"
+DEFAULT_SIZE = "20GB"
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 #: what can be in the place of a file without being one, or is another user's alone
 _NO_FILE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.ENODEV}
 _NO_FILE |= {errno.EACCES, errno.EPERM}
-#: as the file systems of fsspec call the time of a file
-_TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
-#: what to install for a kind of URL that needs more
-_EXTRAS = {"s3": "s3", "s3a": "s3"}
-#: have no folders; making one there would make a bucket
-_FLAT = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "oss"}
+
+
+@dataclass(frozen=True, slots=True)
+class CacheChoice:
+    """``url``: a folder or an fsspec URL, None for no cache. ``named``: by the user, so that it is
+    an error if it cannot be used. ``limit``: bytes; None: whoever else uses it keeps it small."""
+
+    url: str | None
+    named: bool
+    limit: int | None
+
+    @property
+    def address(self) -> str:
+        """The URL, or the whole path of the folder: for use by processes elsewhere."""
+        url = self.url or ""
+        return url if "://" in url or "::" in url else str(Path(url).expanduser().absolute())
+
+
+NO_CACHE = CacheChoice(None, False, None)
+
+
+def choose(store: str | None, size: str) -> CacheChoice:
+    """What ``--store`` and ``--store-size`` say; without the first, LECTURE_STORE or the cache
+    folder. Raises LectureError for a size that is none."""
+    limit = bytes_of(size)
+    said = store or os.environ.get(VARIABLE) or None
+    if said == NONE:
+        return NO_CACHE
+    return CacheChoice(said or _default(), bool(said), limit)
+
+
+def bytes_of(size: str) -> int:
+    """``20GB``, ``500 MB``, ``1.5GiB`` as a number of bytes. Raises LectureError."""
+    found = _SIZE.fullmatch(size.strip())
+    if not found:
+        raise LectureError(field="--store-size", expected="a size like 20GB", found=repr(size))
+    number, unit, binary = found.groups()
+    factor = _UNITS[unit.lower()]
+    if binary:
+        factor = 2 ** (10 * list(_UNITS).index(unit.lower()))
+    return int(float(number) * factor)
+
+
+def _default() -> str | None:
+    """In the user's cache folder; None where there is no home."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    with contextlib.suppress(RuntimeError):
+        if not folder.is_absolute():
+            folder = Path.home() / ".cache"
+        return str(folder / "transformer-lecture" / "store")
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +128,8 @@ def place_of(url: str) -> Place:
     if url.startswith("file://"):
         url = url.removeprefix("file://") or "/"
     if "://" in url or "::" in url:
+        from render.build.urls import Remote
+
         return Remote(url)
     return Folder(Path(url).expanduser().absolute())
 
@@ -244,125 +294,3 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise FileNotFoundError(errno.ENOENT, "no regular file", str(path))
     with os.fdopen(descriptor, "rb") as file:
         yield file
-
-
-def _told(method: Callable[P, R]) -> Callable[P, R]:
-    """Whatever the file system raises, as an OSError of one line."""
-
-    @functools.wraps(method)
-    def wrapped(*args: P.args, **options: P.kwargs) -> R:
-        try:
-            return method(*args, **options)
-        except OSError:
-            raise
-        except Exception as error:
-            raise OSError(one_line(f"{type(error).__name__}: {error}")) from error
-
-    return wrapped
-
-
-class Remote:
-    """Files below a URL on any file system that fsspec knows: s3://bucket/folder, sftp://…"""
-
-    def __init__(self, url: str) -> None:
-        import fsspec
-
-        self.name = url
-        expected = "one that can be reached"
-        try:
-            self._files, self._root = fsspec.core.url_to_fs(url)
-        except Exception as error:
-            extra = _EXTRAS.get(url.partition(":")[0])
-            if isinstance(error, ImportError):
-                found = f"./render.sh install {extra} was not run" if extra else str(error)
-            elif isinstance(error, ValueError):
-                expected, found = "a folder or a URL that fsspec knows", str(error)
-            else:
-                found = f"{type(error).__name__}: {error}"
-            raise LectureError(
-                where=url, field="store", expected=expected, found=one_line(found)
-            ) from error
-        self._root = self._root.rstrip("/")
-        self._files.invalidate_cache()
-
-    def _at(self, path: str) -> str:
-        return f"{self._root}/{path}"
-
-    @_told
-    def read(self, path: str, most: int) -> bytes:
-        self._regular(path, lambda size: size <= most)
-        return bytes(self._files.cat_file(self._at(path)))
-
-    @_told
-    def write(self, path: str, data: bytes) -> None:
-        self._make_folder(path)
-        self._files.pipe_file(self._at(path), data)
-
-    @_told
-    def take_in(self, file: Path, path: str) -> None:
-        self._make_folder(path)
-        self._files.put_file(str(file), self._at(path))
-
-    @_told
-    def hand_out(self, path: str, file: Path, size: int) -> None:
-        self._regular(path, lambda found: found == size)
-        self._files.get_file(self._at(path), str(file))
-
-    def _regular(self, path: str, fits: Callable[[int], bool]) -> None:
-        info = self._files.info(self._at(path), refresh=True)
-        if info.get("type") != "file" or info.get("islink") or not fits(int(info.get("size") or 0)):
-            raise FileNotFoundError(errno.ENOENT, "another file", path)
-
-    def touch(self, path: str, data: bytes) -> None:
-        self.write(path, data)
-
-    @_told
-    def names(self, folder: str) -> list[str]:
-        try:
-            listed = self._files.ls(self._at(folder), detail=False, refresh=True)
-        except (FileNotFoundError, NotADirectoryError):
-            return []
-        return sorted({str(path).rstrip("/").rpartition("/")[2] for path in listed})
-
-    @_told
-    def items(self) -> list[Item]:
-        self._files.invalidate_cache()
-        try:
-            listed = self._files.find(self._root, detail=True)
-        except FileNotFoundError:
-            return []
-        cut = len(self._files._strip_protocol(self._root)) + 1
-        return [
-            Item(path[cut:], int(info.get("size") or 0), _time(info))
-            for path, info in listed.items()
-        ]
-
-    @_told
-    def remove(self, path: str) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            self._files.rm_file(self._at(path))
-
-    def is_there(self) -> bool:
-        return True
-
-    def _make_folder(self, path: str) -> None:
-        """Where the file system has folders."""
-        kinds = self._files.protocol
-        if _FLAT.isdisjoint([kinds] if isinstance(kinds, str) else kinds):
-            self._files.makedirs(self._at(path).rpartition("/")[0], exist_ok=True)
-
-
-def _time(info: Mapping[str, Any]) -> float:
-    """Seconds since 1970; 0 where the file system does not say."""
-    for field in _TIMES:
-        value = info.get(field)
-        if isinstance(value, datetime):
-            return value.timestamp()
-        if isinstance(value, (int, float)):
-            return float(value)
-        if isinstance(value, str):
-            try:
-                return datetime.fromisoformat(value).timestamp()
-            except ValueError:
-                continue
-    return 0.0

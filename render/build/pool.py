@@ -16,6 +16,7 @@ import os
 import selectors
 import signal
 import sys
+import threading
 import time
 import types
 from collections import deque
@@ -43,7 +44,7 @@ class LocalPool:
     descriptor that every worker holds open. Leaving the context ends all workers at once."""
 
     def __init__(self, slots: int, lock: int | None = None, patience: float = PATIENCE) -> None:
-        self.slots = slots
+        self._slots = slots
         self._lock, self._patience = lock, patience
         self._waiting: deque[Work] = deque()
         self._drawing: list[_Worker] = []
@@ -59,6 +60,15 @@ class LocalPool:
         for each in self._alive():
             each.kill()
         self._selector.close()
+
+    @property
+    def slots(self) -> int:
+        return self._slots
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing that is drawn is waiting or under way."""
+        return not (self._waiting or self._drawing or self._ready)
 
     def submit(self, work: Work) -> None:
         """Make a product, as soon as there is a slot for it."""
@@ -97,7 +107,7 @@ class LocalPool:
         return [*self._drawing, *([self._light] if self._light else [])]
 
     def _fill(self) -> None:
-        while self._waiting and len(self._drawing) < self.slots:
+        while self._waiting and len(self._drawing) < self._slots:
             work = self._waiting.popleft()
             each = self._start("forkserver" if _FORKS else "spawn", alone=True)
             self._drawing.append(each)
@@ -239,6 +249,9 @@ class _Worker:
         return code
 
 
+_STARTING = threading.Lock()
+
+
 @contextlib.contextmanager
 def _bare_start(method: str) -> Iterator[None]:
     """While a process is started: it imports nothing from the folder that this one runs in, nor
@@ -249,15 +262,17 @@ def _bare_start(method: str) -> Iterator[None]:
     changed = {"PYTHONPATH": os.pathsep.join([*paths, str(ROOT)]), "PYTHONSAFEPATH": "1"}
     changed |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     before = {name: os.environ.get(name) for name in changed}
-    program = sys.modules["__main__"]
-    os.environ.update(changed)
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = program
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    own: Any = multiprocessing.current_process()
+    with _STARTING:
+        program, daemon = sys.modules["__main__"], own._config.pop("daemon", None)
+        os.environ.update(changed)
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = program
+            if daemon is not None:  # such as a worker of Dask: ours end with it all the same
+                own._config["daemon"] = daemon
+            for name in changed:
+                os.environ.pop(name)
+            os.environ.update({name: value for name, value in before.items() if value is not None})

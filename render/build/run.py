@@ -23,10 +23,11 @@ from render.base.files import (
 )
 from render.base.process import stoppable
 from render.base.reads import Made, Stamp
-from render.build.cache import NO_CACHE, Cache, CacheChoice
+from render.build.cache import Cache
 from render.build.events import Event, Pool
 from render.build.inputs import Now
 from render.build.job import Job
+from render.build.places import NO_CACHE, CacheChoice
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
 from render.build.products import Cover, Lecture, OfScene, Pictures, Video
@@ -147,8 +148,8 @@ class Run:
             self._estimate = Estimate(works, slots)
             with (
                 Screen(self._estimate, len(works)) as self._screen,
-                Cache.open(self.how.cache, self._screen.say) as self._cache,
-                self._pool(slots) as self._pool_now,
+                Cache.open(self._choice(), self._screen.say) as self._cache,
+                self._pool(slots if drawn else 0) as self._pool_now,
             ):
                 for report in self.reports:
                     self._say(report.first_lines())
@@ -160,10 +161,19 @@ class Run:
         if self.how.cluster is None:
             from render.build.pool import LocalPool
 
-            return LocalPool(slots, lock=self._space.lock)
+            return LocalPool(slots, self._space.lock)
         from render.build.cluster import ClusterPool
 
-        return ClusterPool(self.how.cluster, self.how.cache, self._screen.say)
+        scratch = self._space.fresh_folder("cluster")
+        return ClusterPool(self.how.cluster, self._cache, scratch, self._screen.say)
+
+    def _choice(self) -> CacheChoice:
+        """The cache of this run; on a cluster there must be one."""
+        if self.how.cluster is None:
+            return self.how.cache
+        from render.build.cluster import cache_for
+
+        return cache_for(self.how.cache, self._space.folder)
 
     def _loop(self) -> None:
         running = 0
@@ -269,20 +279,10 @@ class Run:
         for role in product.opens & set(made.files):
             path = self.plan.paths[need.id, role]
             if not path.is_relative_to(self._space.folder):
-                path = self._safe(path, made.files[role])
+                copy = self._space.fresh_folder("needs") / path.name
+                path = safe_copy(path, made.files[role], copy)
             paths[role] = str(path)
         return replace(made, paths=paths)
-
-    def _safe(self, path: Path, stamp: Stamp) -> Path:
-        """A second name for a file in place, so that no other run can exchange it."""
-        copy = self._space.fresh_folder("needs") / path.name
-        try:
-            bring(path, copy)
-        except OSError as error:
-            raise LectureError(where=path, expected="a file", found="none any more") from error
-        if not stamp.holds(copy):
-            raise LectureError(where=path.name, expected="the one there was", found="another one")
-        return copy
 
     # -- what has happened ---------------------------------------------------------------------
 
@@ -399,6 +399,18 @@ class Run:
     def _say(self, lines: Iterator[str]) -> None:
         for line in lines:
             self._screen.say(line)
+
+
+def safe_copy(path: Path, stamp: Stamp, copy: Path) -> Path:
+    """A second name for a file in place, so that no other run can exchange it. Raises LectureError
+    where it is not the file that was stamped."""
+    try:
+        bring(path, copy)
+    except OSError as error:
+        raise LectureError(where=path.name, expected="a file", found="none any more") from error
+    if not stamp.holds(copy):
+        raise LectureError(where=path.name, expected="the one there was", found="another one")
+    return copy
 
 
 def name_weights(numbers: Path, settings: Settings) -> None:

@@ -50,11 +50,8 @@ def run(work: Work, tell: Callable[[int], None]) -> Iterator[tuple[str, Made]]:
     found = reads.inputs()
     if work.also and also and (folder / also.NAME).is_file():
         read = tuple(one for one in found if one.kind in _READ)
-        own = {Path(also.NAME).stem: folder / also.NAME}
-        yield (
-            work.also.step,
-            _made(replace(work.also, inputs=(*work.also.inputs, *read)), own, {}),
-        )
+        seen = replace(work.also, inputs=(*work.also.inputs, *read))
+        yield seen.step, _made(seen, {Path(also.NAME).stem: folder / also.NAME}, {})
     yield work.step, _made(replace(work, inputs=(*work.inputs, *found)), files, facts)
 
 

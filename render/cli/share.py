@@ -12,8 +12,8 @@ import typer
 from engine.errors import LectureError, from_os_error
 from render.base.files import staging_folder
 from render.base.process import stoppable, usable_cores
-from render.build.cache import DEFAULT_SIZE, choose
 from render.build.job import BuildOptions, Job, jobs_of
+from render.build.places import DEFAULT_SIZE, choose
 from render.build.run import How, Run
 from render.cli.options import Jobs, Render, Store, Videos, takes
 
@@ -108,7 +108,6 @@ def _page_folder(job: Job) -> Path:
 def page_of(job: Job, options: BuildOptions) -> Page:
     """The page of a job whose videos are there. Raises LectureError, with the command that
     renders them, where one is not."""
-    from render.build.products import Lecture
     from render.documents.handout.write import of_settings
     from render.documents.page import Page, Source
 
@@ -120,9 +119,8 @@ def page_of(job: Job, options: BuildOptions) -> Page:
         if not video.is_file():
             expected = f"a video (type: {options.command})"
             raise LectureError(where=video, expected=expected, found="none")
-        record, title = Lecture(job).pictures(scene).record, job.title(scene)
-        told = scene.number, scene.slug, title, scene.steps
-        sources.append(Source.beside(*told, video, record))
+        told = scene.number, scene.slug, job.title(scene), scene.steps
+        sources.append(Source.beside(*told, video))
     name = f"{job.out.name} {job.settings.track}"
     return Page(of_settings(job.settings), sources, name)
 

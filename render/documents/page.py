@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.base.files import bring, put_folder, staging_folder
+from render.base.files import STATE, bring, put_folder, staging_folder
 from render.base.project import ASSETS
 from render.base.reader import read_state
 from render.base.reads import Json, Made, Reads
@@ -81,14 +81,14 @@ class Source:
 
     @classmethod
     def beside(
-        cls, number: int, slug: str, title: str, steps: tuple[int, int], video: Path, record: Path
+        cls, number: int, slug: str, title: str, steps: tuple[int, int], video: Path
     ) -> Source:
-        """All that lies beside a video; ``record``: of its pictures. Raises LectureError without
-        one."""
+        """All that lies beside a video. Raises LectureError without a record of its pictures."""
         sides = SideFiles(video)
         found = {name: sides.captions(name) for name in LANGUAGES}
         cues = {name: _cues(read(file)) for name, file in found.items() if file.is_file()}
         cover = sides.cover if sides.cover.is_file() else None
+        record = video.parent / STATE / f"{video.stem}.json"
         facts = read_state(record).get("facts")
         if not isinstance(facts, dict):
             expected = "the record of a rendered scene"

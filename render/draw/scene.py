@@ -21,8 +21,9 @@ from render.base.project import font_file
 from render.base.reads import Json, Made, Reads
 from render.draw import split
 from render.draw.fast import choose
-from render.media.encoding import FrameEncoder, Share
+from render.media.pictures import FrameEncoder
 from render.media.quality import Quality
+from render.media.share import Share
 from render.voice.speaker import Speaker
 from render.voice.spoken import table_of
 from scenes import registry

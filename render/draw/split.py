@@ -21,8 +21,8 @@ from pathlib import Path
 from engine.errors import LectureError, one_line
 from render.base.process import end_with
 from render.base.reads import Reads
-from render.media.encoding import Share
 from render.media.quality import Quality
+from render.media.share import Share
 
 VIDEO = "part.mp4"
 _NUMBERED = 2  # keyframes until their numbers begin anew
@@ -129,7 +129,7 @@ def places(reads: Reads, quality: Quality, *, compiled: bool) -> list[int]:
 
     ``compiled``: the compiled helper draws, the only one that leaves frames out.
     """
-    from render.media.stream import is_joined_exactly
+    from render.media.pictures import is_joined_exactly
 
     synthetic = reads.spoken is not None and "name" in reads.spoken  # spoken as it plays
     parts = -(-reads.threads // _CORES)

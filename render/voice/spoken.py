@@ -7,14 +7,13 @@ The tables are ``assets/speech/{zh,en}.toml``.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LectureError
 from render.base.project import ASSETS
+from render.base.reader import Reader
 from scenes import texts
 
 FOLDER = ASSETS / "speech"
@@ -40,11 +39,7 @@ _STOPS = "，。：；？！、"
 @cache
 def load(language: str) -> dict[str, Any]:
     """The table of a language. Raises LectureError where it is missing or no TOML."""
-    path = table_of(language)
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LectureError(where=path, expected="a table in TOML", found=str(error)) from error
+    return Reader().toml(table_of(language), dict[str, Any])
 
 
 def table_of(language: str) -> Path:

@@ -100,7 +100,7 @@ def source(
         for name, cues in CUES.items():
             SideFiles(video).captions(name).write_text(vtt(cues), encoding="utf-8")
     title = texts.load(language)[scene.slug]["title"]
-    return Source.beside(scene.number, scene.slug, title, scene.steps, video, record)
+    return Source.beside(scene.number, scene.slug, title, scene.steps, video)
 
 
 def vtt(cues: list[str]) -> str:

@@ -220,7 +220,7 @@ def test_what_is_reported_is_as_scorm_wants_it(open_page: Opener, site: str) -> 
     assert re.fullmatch(r"\d{4}:\d\d:\d\d\.\d\d", values["cmi.core.session_time"])
 
 
-def test_an_order_becomes_a_package(tmp_path: Path) -> None:
+def test_a_job_becomes_a_package(tmp_path: Path) -> None:
     lectures.make(tmp_path / "lecture", "en")
     options = BuildOptions(lang="en", track="inference", out=tmp_path / "lecture" / "videos")
     (job,) = jobs_of(options)

@@ -20,9 +20,18 @@ import pytest
 from engine.errors import LectureError
 from render.base.reads import Input, Json, Made, Stamp
 from render.build import cache as module
-from render.build.cache import NO_CACHE, VARIABLE, Cache, CacheChoice, bytes_of, choose
+from render.build.cache import Cache
 from render.build.eviction import _HOUR, _SKEW, evict
-from render.build.places import Folder, Item, place_of
+from render.build.places import (
+    NO_CACHE,
+    VARIABLE,
+    CacheChoice,
+    Folder,
+    Item,
+    bytes_of,
+    choose,
+    place_of,
+)
 from render.build.product import Product, content_of, key_of
 
 from .conftest import ROOT

@@ -150,7 +150,7 @@ class TestCode:
         files = self.FILES()
         for scene in ALL:
             assert f"scenes/s{scene.slug}.py" in files[scene.slug]
-            assert {"scenes/theme.py", "scenes/base.py", "render/media/encoding.py"} <= set(
+            assert {"scenes/theme.py", "scenes/base.py", "render/media/pictures.py"} <= set(
                 files[scene.slug]
             )
             others = {f"scenes/s{other.slug}.py" for other in ALL if other != scene}

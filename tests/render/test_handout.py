@@ -306,7 +306,7 @@ def test_command_writes_both_files_and_keeps_the_old_ones_from_bad_input(tmp_pat
     before = (out / "handout_en.html").read_bytes()
     bad = tmp_path / "bad.json"
     bad.write_text("{", encoding="utf-8")
-    for wrong in ({"weights": bad}, {"lang": "fr"}, {"lesson": "none"}, {"out": bad}):
+    for wrong in ({"weights": [str(bad)]}, {"lang": "fr"}, {"lesson": "none"}, {"out": bad}):
         with pytest.raises(LectureError):
             command.handout(**{"lang": "en", "out": out, **wrong})
     assert (out / "handout_en.html").read_bytes() == before

@@ -61,7 +61,7 @@ def record_of(video: Path) -> Path:
 
 
 def source_of(video: Path) -> Source:
-    return Source.beside(8, SLUG, "标题 <&>", (23, 26), video, record_of(video))
+    return Source.beside(8, SLUG, "标题 <&>", (23, 26), video)
 
 
 def page_of(video: Path) -> Page:

@@ -12,6 +12,7 @@ from render.build.job import BuildOptions, jobs_of
 from render.build.products import GUESSED_SECONDS, Lecture
 from render.build.screen import Estimate, duration
 from render.media import mp4
+from render.media.stills import is_idr, packet_units
 
 
 class Clock:
@@ -122,9 +123,9 @@ class TestBoxes:
 def test_units_of_a_packet() -> None:
     units = [b"\x06sei", b"\x65idr", b"\x41p"]
     packet = b"".join(len(unit).to_bytes(4, "big") + unit for unit in units)
-    assert list(mp4.units(packet)) == units
-    assert mp4.is_idr(packet)
-    assert not mp4.is_idr(packet[:8])
+    assert list(packet_units(packet)) == units
+    assert is_idr(packet)
+    assert not is_idr(packet[:8])
 
 
 @pytest.mark.parametrize(

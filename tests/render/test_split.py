@@ -25,10 +25,10 @@ from render.draw import split
 from render.draw.fast import FastRenderer, hooks, native
 from render.draw.scene import StreamWriter
 from render.draw.split import Helpers, Share, bounds
-from render.media.encoding import FrameEncoder
+from render.media.pictures import FrameEncoder
 
 from .conftest import DRAFT, ROOT, draw
-from .test_pool import gone_soon
+from .test_process import alive
 
 STEP = 2 * DRAFT.keyframe_interval
 pytestmark = [
@@ -166,6 +166,13 @@ def test_a_part_that_fails_is_told(draws: Callable[..., None], said: str, tmp_pa
 def lingers(folder: Path, share: Share) -> None:
     (folder / "pid").write_text(str(os.getpid()))
     time.sleep(60)
+
+
+def gone_soon(pids: list[int], seconds: float = 60) -> bool:
+    end = time.monotonic() + seconds
+    while any(map(alive, pids)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not any(map(alive, pids))
 
 
 def pid_of(helper: Path) -> int:
