@@ -7,17 +7,37 @@ import importlib.util
 import json
 import math
 import re
+from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import typst
+from hypothesis import example, given
+from hypothesis import settings as limits
+from hypothesis import strategies as st
 
 import engine
 from engine.config import Config
 from engine.errors import LectureError
 from render.cli import text as command
 from render.documents.handout import html, pdf, words, write
-from render.documents.handout.content import Equation, Handout, Math, Number, Typst
+from render.documents.handout.book import of
+from render.documents.handout.content import (
+    Block,
+    Equation,
+    Formula,
+    Handout,
+    Math,
+    Matrix,
+    Number,
+    Paragraph,
+    Parts,
+    Section,
+    Step,
+    Table,
+    Typst,
+)
 from render.documents.handout.write import of_settings
 from render.review.audit.provenance import NAME, Recomputer
 from scenes import lessons
@@ -237,6 +257,70 @@ def test_words_follow_the_weights(seed, tmp_path):
     assert ("and it is: this step" in said[92]) == (variant(16, "hoped") == "hit")
     assert ("Zero everywhere" in said[93]) == (variant(17, "compare") == "equal")
     assert f"“{facts(18, 'choice')['word']}”" in said[94]
+
+
+ODD = st.text(alphabet="<>/&;#\\\\$*_\"'@`{}[]%^~sunk我", min_size=1, max_size=8)
+
+
+def tiny(token: str) -> Handout:
+    """A handout with a token in every place that a word of the model can come to."""
+    one = Number(constant(1), 0)
+    said: Parts = words.fill("is {x}, <q>{x}</q>, $q_({x})$", {"x": token})
+    blocks: list[Block] = [
+        Paragraph(said),
+        Formula(Math(of("q", token, 0), alone=True)),
+        Equation(Math(of(token, token)), ((one, "+", one), (one,))),
+        Matrix(said, ((one,),), (token,), (token,), "heat"),
+        Table(said, (said,), ((said, (token,)),)),
+    ]
+    names = {"steps": "{first}", "one_step": "{first}", "step": "", "contents": "", "rounding": ""}
+    parts = [Section("slug", token, "both", [Step(1, said, blocks)])]
+    return Handout("en", token, token, names, token, parts)
+
+
+class Tags(HTMLParser):
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, tuple[str, ...]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = ("word", ()) if tag in ("mi", "mo", "mn", "mtext") else (tag, tuple(dict(attrs)))
+        self.tags.append(told)
+
+    def handle_data(self, data: str) -> None:
+        self.text += f"{data}\n"
+
+
+@limits(max_examples=40, deadline=None, derandomize=True)
+@given(ODD)
+@example("<unk>")
+@example("</s>")
+@example("{x}")
+@example("{{x}}{%x%}")
+@example("%s")
+@example("&amp;")
+@example("\\")
+@example('\\"')
+@example("$x$")
+@example("#let")
+@example("</script><script>")
+def test_no_token_is_ever_read_as_markup_or_code(token: str) -> None:
+    """HTML: the same tags as for a word, and the token as text in each place. Typst: its code of a
+    token is that string."""
+    page, plainly = Tags(body_of(tiny(token))), Tags(body_of(tiny("word")))
+    assert page.tags == plainly.tags
+    assert page.text.count(token) >= plainly.text.count("word")
+    check = "#let said = json(bytes(sys.inputs.said))\n#assert.eq(eval(said.code), said.token)"
+    said = json.dumps({"token": token, "code": Typst.quoted(token)})
+    typst.compile(check.encode(), format="html", sys_inputs={"said": said})
+
+
+def test_a_pdf_of_odd_tokens_is_set() -> None:
+    odd = "<unk></s>{x}%s&\\#$*_\"'@`//"
+    assert pdf.write(tiny(odd)).startswith(b"%PDF-")
+    assert json.loads(pdf.document(tiny(odd)))["title"] == odd
 
 
 def test_errata_are_those_of_the_engine_and_only_for_its_model(pages):

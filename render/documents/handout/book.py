@@ -208,7 +208,8 @@ def exactly(scalars: Iterable[Scalar], most: int = 4) -> list[Number]:
 
 def of(name: str, *indices: str | int) -> Typst:
     """A name with indices as a formula: ``of("q", "我", 0)``; a name of several letters upright."""
-    base = Typst(name) if len(name.rstrip("'")) == 1 else Typst.quoted(name)
+    letter = name.rstrip("'")
+    base = Typst(name) if len(letter) == 1 and letter.isalpha() else Typst.quoted(name)
     inside = ", ".join(map(Typst.quoted, indices))
     return Typst(f"{base}_({inside})") if inside else base
 
