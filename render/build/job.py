@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import glob
 import shlex
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from engine.errors import LectureError, quoted
-from render.base.project import ROOT
+from render.build.folders import DEFAULT_LESSON, Kind, folders_of
+from render.build.places import NO_CACHE, CacheChoice
 from render.media.quality import QUALITIES, Quality
 from scenes import registry, texts
 from scenes.registry import SceneInfo
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 WEIGHT_FILES = (".json", ".npz", ".safetensors")
 LANGUAGES = ("zh", "en")
 TRACKS = ("full", "training", "inference")
-DEFAULT_LESSON = "tutorial"
 
 
 class Renderer(StrEnum):
@@ -192,13 +191,14 @@ class Job:
         }
 
 
-class Kind(NamedTuple):
-    """What a folder is for."""
+@dataclass(frozen=True, slots=True)
+class How:
+    """How, not what: in no key. ``cluster``: its address; None: on this machine."""
 
-    weights: Path | None
-    lesson: str
-    language: str
-    quality: str
+    processes: int = 1
+    force: bool = False
+    cache: CacheChoice = field(default=NO_CACHE)
+    cluster: str | None = None
 
 
 def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
@@ -220,7 +220,7 @@ def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
     settings = _checked(lessons, weights, languages[0], tracks[0])
     kinds = [Kind(*each) for each in product(weights, lessons, languages, qualities)]
     voice = choose(options.voice, languages)
-    folders = _folders(kinds, options.out, voice, burn)
+    folders = folders_of(kinds, options.out, voice, burn)
     return [
         Job(
             scenes=tuple(chosen[number] for number in sorted(chosen)) or films[track],
@@ -327,48 +327,3 @@ def _check_tracks(scenes: Iterable[SceneInfo], films: Mapping[str, Sequence[Scen
                     expected=f"one of track {track} ({numbers})",
                     found=f"{scene.number} {scene.name}",
                 )
-
-
-def _folders(
-    kinds: Sequence[Kind], out: Path | None, voice: Choice | None = None, burn: str = ""
-) -> dict[Kind, Path]:
-    """A folder for each kind of video, no two the same; ``out`` itself where there is only one."""
-    if len(kinds) == 1 and out is not None:
-        return {kinds[0]: out}
-    files = labels(kind.weights for kind in kinds if kind.weights is not None)
-    lessons = labels(Path(kind.lesson) for kind in kinds if kind.lesson != DEFAULT_LESSON)
-    folders: dict[Kind, Path] = {}
-    taken: set[str] = set()
-    for kind in kinds:
-        name = f"{kind.language}_{kind.quality}"
-        name += f"_{lessons[Path(kind.lesson)]}" if kind.lesson != DEFAULT_LESSON else ""
-        name += f"_{files[kind.weights]}" if kind.weights is not None else ""
-        name += f"_{voice.label}" if voice else ""
-        name += f"_captions_{burn}" if burn else ""
-        free, number = name, 2
-        while free.casefold() in taken:
-            free, number = f"{name}_{number}", number + 1
-        taken.add(free.casefold())
-        folders[kind] = (out or ROOT / "out") / free
-    return folders
-
-
-def labels(paths: Iterable[Path]) -> dict[Path, str]:
-    """A short name for each file: its own, with as many folders before it as tell it apart, or its
-    ending where that is all that does. Small letters and capitals do not tell apart."""
-    left = list(dict.fromkeys(paths))
-    whole = {path: path.absolute() for path in left}
-    found: dict[Path, str] = {}
-    deepest = max((len(path.parts) for path in whole.values()), default=0)
-    for depth in range(1, deepest):
-        names = {path: "_".join([*whole[path].parts[-depth:-1], path.stem]) for path in left}
-        times = Counter(name.casefold() for name in names.values())
-        found |= {path: name for path, name in names.items() if times[name.casefold()] == 1}
-        left = [path for path in left if path not in found]
-    return found | {path: f"{path.stem}_{path.suffix.lstrip('.')}" for path in left}
-
-
-def default_folder(settings: Settings, quality: str, lesson: str, weights: Path | None) -> Path:
-    """A folder per kind of video, so that no two kinds mix: ``out/zh_standard``."""
-    kind = Kind(weights, lesson, settings.language, quality)
-    return _folders([kind], None)[kind]

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from render.base.failure import Failure
 from render.base.reads import Made
+from render.build.lecture import Lecture
 from render.build.plan import Plan
 from render.build.product import COST, Product
-from render.build.products import Burned, Cover, Cues, Lecture, Pictures, Sides, Sound
+from render.build.products import Burned, Cover, Cues, Pictures, Sound
 from render.build.screen import duration
+from render.build.videos import Sides
 from scenes.registry import SceneInfo
 
 _MB = 1_000_000

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import LectureError, one_line
@@ -15,48 +14,39 @@ from render.base.failure import Failure
 from render.base.files import (
     STATE,
     Workspace,
-    bring,
     check_free_space,
     make_folder,
-    put_file,
-    write_state,
 )
 from render.base.process import stoppable
-from render.base.reads import Made, Stamp
+from render.base.reads import Made
 from render.build.cache import Cache
+from render.build.delivery import Delivery, safe_copy
 from render.build.events import Event, Pool
 from render.build.inputs import Now
-from render.build.job import Job
-from render.build.places import NO_CACHE, CacheChoice
+from render.build.job import How, Job
+from render.build.lecture import Lecture
+from render.build.places import CacheChoice
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
-from render.build.products import Cover, Lecture, OfScene, Pictures, Video
+from render.build.products import Pictures
 from render.build.report import Report, exit_code, summary
 from render.build.screen import Estimate, Screen
+from render.build.videos import Video
 from render.media.quality import BYTES_PER_SECOND
-from scenes.settings import Settings, file_digest
 
 _NAMED = 4  # scenes that --watch names
 WATCHED = "LECTURE_WATCHED"  # set in the environment of a render that --watch starts
-
-
-@dataclass(frozen=True)
-class How:
-    """How, not what: in no key. ``cluster``: its address; None: on this machine."""
-
-    processes: int = 1
-    force: bool = False
-    cache: CacheChoice = field(default=NO_CACHE)
-    cluster: str | None = None
 
 
 class Run:
     """Makes what of ``jobs`` is not up to date. Making one raises LectureError for what cannot be:
     invalid weight files, no ffmpeg, no folder of recordings."""
 
-    def __init__(self, jobs: Sequence[Job], how: How = How()) -> None:
-        self.how = how
+    def __init__(self, jobs: Sequence[Job], how: How | None = None) -> None:
+        self.how = how or How()
         self.now = Now(jobs[0].out / STATE)
+        for job in jobs:
+            self.now.passes(job.values())  # so that invalid weight files are told first
         self.lectures = [Lecture.of(job) for job in jobs]
         products = [product for lecture in self.lectures for product in lecture.products()]
         self.plan = Plan(products, self.now, self._is_forced)
@@ -64,8 +54,6 @@ class Run:
         self.reports = [
             Report(lecture, self.plan, alone=alone, brief=brief) for lecture in self.lectures
         ]
-        #: pictures whose video is not in place yet
-        self._held: dict[str, tuple[OfScene, Made, bool]] = {}
         self._lost: set[str] = set()
         self._folders: dict[str, Path] = {}
         self._given: set[str] = set()  # steps that were given out
@@ -115,6 +103,9 @@ class Run:
         else:
             failed = self._work()
         self.now.keep()
+        for lecture in self.lectures:
+            if lecture.voice:
+                lecture.voice.tidy(lecture.job.out / STATE)
         if len(self.reports) > 1:
             for line in summary(self.reports):
                 print(one_line(line), flush=True)
@@ -138,6 +129,7 @@ class Run:
     def _work(self) -> bool:
         """Make everything that is due; returns whether a cache that was named has failed."""
         first = self.lectures[0].job
+        self.now.ffmpeg()  # so that it is told first if there is none
         with stoppable(), Workspace(first.out) as self._space:
             for lecture in self.lectures[1:]:
                 make_folder(lecture.job.out / STATE)
@@ -151,6 +143,7 @@ class Run:
                 Cache.open(self._choice(), self._screen.say) as self._cache,
                 self._pool(slots if drawn else 0) as self._pool_now,
             ):
+                self._delivery = Delivery(self.plan, self._cache, self._space)
                 for report in self.reports:
                     self._say(report.first_lines())
                 self._loop()
@@ -178,6 +171,7 @@ class Run:
     def _loop(self) -> None:
         running = 0
         while True:
+            self._estimate.slots = self._pool_now.slots
             running += self._give_out()
             for report in self.reports:
                 self._say(report.lines())
@@ -213,14 +207,8 @@ class Run:
         return given
 
     def _waits(self, step: Step) -> bool:
-        """Whether a step is better not given out yet: there is no slot, or it is the cover of a
-        scene whose pictures are being drawn."""
-        product = step.product
-        if isinstance(product, Cover):
-            pictures = product.lecture.pictures(product.scene).id
-            if pictures in self.plan.steps and not self.plan.is_settled(pictures):
-                return not self.plan.hindrance(pictures) and pictures in self.plan.asked
-        return product.heavy and len(self._slots) >= self._pool_now.slots
+        """Whether there is no slot for a step now."""
+        return step.product.heavy and len(self._slots) >= self._pool_now.slots
 
     def _work_of(self, step: Step) -> Work:
         """What a worker needs for a step. Raises LectureError where a file of a need has just
@@ -305,6 +293,9 @@ class Run:
         elif event.failure is not None:
             if event.kind == "lost" and step.id not in self._lost:
                 self._lost.add(step.id)
+                self._screen.say(
+                    f"{step.product.name}: {event.failure.line}; it is tried once more"
+                )
                 self.plan.put_back(step)
             else:
                 self._fail(step, event.failure)
@@ -332,59 +323,17 @@ class Run:
 
     def _take(self, step: Step) -> bool:
         """Put a product in place that the cache has."""
-        product = step.product
-        if not product.cached or self._is_forced(product):
-            return False
-        entry = self._cache.find(product, self.now)
-        made = self._cache.take(entry, self._space.fresh_folder("taken")) if entry else None
-        if made is None:
-            return False
-        if isinstance(product, Pictures):
-            name_weights(made.path("numbers"), product.job.settings)
-            files = {**made.files, "numbers": Stamp.of(made.path("numbers"))}
-            made = replace(made, files=files)
-        self._put(step, made, taken=True)
-        return True
+        made = None if self._is_forced(step.product) else self._delivery.taken(step.product)
+        if made is not None:
+            self._put(step, made, taken=True)
+        return made is not None
 
     def _put(self, step: Step, made: Made, *, taken: bool = False) -> None:
-        """Put what was made in place; pictures wait for the video that carries them."""
-        product = step.product
+        """Put what was made in place."""
         try:
-            if isinstance(product, OfScene) and product.carriers():
-                self._held[step.id] = (product, made, taken)
-            else:
-                made = self._place(product, made, taken=taken)
-            self.plan.done(step, made, taken=taken)
-            self._place_held()
+            self._delivery.put(step, made, taken=taken)
         except LectureError as error:
             self._fail(step, Failure.of(error))
-
-    def _place_held(self) -> None:
-        """Put the pictures in place whose video is."""
-        for id, (product, made, taken) in list(self._held.items()):
-            video = product.lecture.video(product.scene)
-            placed = self.plan.steps[video.id].made
-            if placed is not None:
-                del self._held[id]
-                carriers = product.carriers()
-                files = {**made.files, **dict.fromkeys(carriers, placed.files["video"])}
-                paths = {**made.paths, **{role: str(path) for role, path in carriers.items()}}
-                self._place(product, replace(made, files=files, paths=paths), taken=taken)
-
-    def _place(self, product: Product, made: Made, *, taken: bool) -> Made:
-        """Move the files of a product to their places, then write its record. Raises
-        LectureError where that cannot be done."""
-        targets = {role: path for role, path in product.targets().items() if role in made.paths}
-        for role, target in targets.items():
-            put_file(made.path(role), target)
-        paths = {**made.paths, **{role: str(path) for role, path in targets.items()}}
-        made = replace(made, paths=paths)
-        write_state(product.record, made.to_json())
-        for role, path in paths.items():
-            self.plan.paths[product.id, role] = Path(path)
-        if product.cached and not taken and all(i.digest for i in made.inputs if i.kind == "code"):
-            self._cache.put(product, made, {role: Path(path) for role, path in paths.items()})
-        return made
 
     def _needed(self, steps: Sequence[Step]) -> dict[Path, float]:
         """Bytes that will surely be needed, by folder; each video is there twice for a moment."""
@@ -399,30 +348,3 @@ class Run:
     def _say(self, lines: Iterator[str]) -> None:
         for line in lines:
             self._screen.say(line)
-
-
-def safe_copy(path: Path, stamp: Stamp, copy: Path) -> Path:
-    """A second name for a file in place, so that no other run can exchange it. Raises LectureError
-    where it is not the file that was stamped."""
-    try:
-        bring(path, copy)
-    except OSError as error:
-        raise LectureError(where=path.name, expected="a file", found="none any more") from error
-    if not stamp.holds(copy):
-        raise LectureError(where=path.name, expected="the one there was", found="another one")
-    return copy
-
-
-def name_weights(numbers: Path, settings: Settings) -> None:
-    """The numbers are those of the present weight files, but may have been made with others or on
-    another machine: let them name the present ones."""
-    said = json.loads(numbers.read_text(encoding="utf-8"))
-    said |= {name: getattr(settings, name) for name in ("source", "target") if name in said}
-    files = {"weights": settings.weights, "inference_weights": settings.weights_for_inference}
-    for name, path in files.items():
-        if name in said:
-            said[name] = {"file": str(path.absolute()), "sha256": file_digest(path)}
-    text = json.dumps(said, ensure_ascii=False, indent=1) + "\n"
-    if text != numbers.read_text(encoding="utf-8"):
-        numbers.unlink()  # it may be the cache's own file by another name
-        numbers.write_text(text, encoding="utf-8")

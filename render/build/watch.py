@@ -22,8 +22,8 @@ from pathlib import Path
 from engine.errors import LectureError, from_os_error, one_line
 from render.base.process import stoppable
 from render.base.project import ROOT
-from render.build.job import BuildOptions, Job
-from render.build.run import WATCHED, How, Run
+from render.build.job import BuildOptions, How, Job
+from render.build.run import WATCHED, Run
 
 _QUIET_MS = 150  # nothing was saved for that long
 _LATEST_MS = 2000  # after the first of many

@@ -15,8 +15,8 @@ from engine.errors import from_os_error
 from render.base.files import make_folder
 from render.base.process import share_out, usable_cores
 from render.base.project import ROOT
+from render.build.folders import DEFAULT_LESSON
 from render.build.job import (
-    DEFAULT_LESSON,
     LANGUAGES,
     TRACKS,
     BuildOptions,

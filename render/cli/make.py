@@ -10,7 +10,7 @@ import typer
 
 from engine.errors import one_line
 from render.base.process import usable_cores
-from render.build.job import BuildOptions, jobs_of
+from render.build.job import BuildOptions, How, jobs_of
 from render.build.places import DEFAULT_SIZE, choose
 from render.cli.options import Jobs, Scenes, Store, takes
 
@@ -62,7 +62,7 @@ def make(
     Videos are H.264 1080p and the like, with keyframes, colour tags and sound as course platforms
     want them. Each is checked before it replaces an older one, so stopping at any time is safe.
     """
-    from render.build.run import WATCHED, How, Run
+    from render.build.run import WATCHED, Run
 
     cache = choose(store, store_size)
     if cluster:

@@ -12,9 +12,9 @@ import typer
 from engine.errors import LectureError, from_os_error
 from render.base.files import staging_folder
 from render.base.process import stoppable, usable_cores
-from render.build.job import BuildOptions, Job, jobs_of
+from render.build.job import BuildOptions, How, Job, jobs_of
 from render.build.places import DEFAULT_SIZE, choose
-from render.build.run import How, Run
+from render.build.run import Run
 from render.cli.options import Jobs, Render, Store, Videos, takes
 
 if TYPE_CHECKING:

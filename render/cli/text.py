@@ -11,7 +11,8 @@ from engine.errors import LectureError, one_line
 from render.base.files import make_folder, write
 from render.base.process import share_out, usable_cores
 from render.base.project import ROOT
-from render.build.job import DEFAULT_LESSON, BuildOptions
+from render.build.folders import DEFAULT_LESSON
+from render.build.job import BuildOptions
 from render.cli.look import chosen, settings_of
 from render.cli.options import Jobs, Scenes, takes
 

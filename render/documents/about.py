@@ -4,7 +4,6 @@ the words of ``assets/about/{zh,en}.toml``."""
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from engine.errors import LectureError
 from render.base.project import ASSETS
+from render.base.reader import Reader
 from render.base.reads import Json, Made, Reads
 from render.media import timedtext
 from render.media.captions.write import sentences
@@ -67,10 +67,8 @@ class Story:
     def table(self, language: str) -> dict[str, Any]:
         """The texts about videos in a language. Raises LectureError where they cannot be read."""
         path = FOLDER / f"{language}.toml"
-        try:
-            return tomllib.loads(self.reads.file(path).decode("utf-8"))
-        except (OSError, ValueError) as error:
-            raise LectureError(where=path, expected="a table of texts", found=str(error)) from error
+        self.reads.uses(path)
+        return Reader().toml(path, dict[str, Any])
 
     def sizes(self) -> dict[str, str]:
         """What is known of the model."""

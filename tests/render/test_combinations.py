@@ -9,7 +9,8 @@ import pytest
 
 import engine
 from engine.errors import LectureError
-from render.build.job import BuildOptions, jobs_of, labels, scenes_named, several, weight_files
+from render.build.folders import labels
+from render.build.job import BuildOptions, jobs_of, scenes_named, several, weight_files
 
 from .conftest import FrontDoor, leftovers, one_line
 
@@ -71,7 +72,7 @@ def test_scenes_by_ranges_and_lists() -> None:
     assert numbers("8-11", "3") == [8, 9, 10, 11, 3]
     assert numbers("8,loss") == [8, 14]
     for bad in ("9-8", "18-21", "8,", "-3"):
-        with pytest.raises(LectureError, match="^scene: expected"):
+        with pytest.raises(LectureError, match=r"^scene: expected"):
             numbers(bad)
 
 

@@ -15,7 +15,7 @@ import pytest
 import engine
 from engine.errors import LectureError
 from render.base.files import check_free_space
-from render.build.job import default_folder
+from render.build.folders import default_folder
 from scenes.settings import Settings
 
 from .conftest import ROOT, FrontDoor, leftovers, one_line

@@ -9,7 +9,7 @@ import pytest
 
 from render.base.files import STATE
 from render.build.job import BuildOptions, jobs_of
-from render.build.products import GUESSED_SECONDS, Lecture
+from render.build.lecture import GUESSED_SECONDS, Lecture
 from render.build.screen import Estimate, duration
 from render.media import mp4
 from render.media.stills import is_idr, packet_units

@@ -20,7 +20,7 @@ import pytest
 from engine.errors import LectureError
 from render.base.reads import Reads
 from render.build.job import BuildOptions, jobs_of
-from render.build.products import Lecture
+from render.build.lecture import Lecture
 from render.draw import split
 from render.draw.fast import FastRenderer, hooks, native
 from render.draw.scene import StreamWriter
