@@ -393,7 +393,7 @@ def test_the_handout_as_a_page_of_its_own(lectures, open_page, axe, tmp_path):
 
 def test_a_link_to_a_scene_or_a_sentence_works_in_an_open_page(zh):
     for link, place in (
-        ("#scene-12", {"scene": "12_masked_self_attention", "time": 0}),
+        ("#scene-12", {"scene": "12_decoder_self_attention", "time": 0}),
         ("#scene-3-3", {"scene": "03_tokenization", "time": 4}),
         ("#scene-3-99", {"scene": "03_tokenization", "time": 0}),
     ):
