@@ -218,26 +218,31 @@ def _publication(
     parts: str | None,
     asked: Description,
 ) -> Publication:
-    from render.platforms.folder import Publication
-    from render.platforms.pieces import fitted, item, of_order
+    from render.platforms.folder import Publication, item_name, published_film, published_scene
 
-    pieces = of_order(order, parts or platform.publish, asked)
+    parts, language, track = parts or platform.publish, order.language, order.settings.track
+    videos = []
+    if parts in ("film", "both"):
+        videos.append(published_film(order.out / order.film_name, language, track, asked))
+    if parts in ("scenes", "both"):
+        names = (order.video_name(scene) for scene in order.everything if scene.number)
+        videos += [published_scene(order.out / name, language) for name in names]
     return Publication(
         platform=platform,
-        item=item(order, wanted.own(order)),
-        language=order.language,
-        pieces=tuple(fitted(piece, platform) for piece in pieces),
+        item=item_name(track, language, [*filter(None, [wanted.own(order)])]),
+        language=language,
+        videos=tuple(video.fitted(platform) for video in videos),
         target=target,
     )
 
 
 def _publish(publication: Publication) -> int:
     """Check, tell, write; the exit code."""
-    from render.platforms import checks
-    from render.platforms.wording import ENGLISH
+    from render.platforms import rules
+    from render.platforms.rules import ENGLISH
 
     found = publication.look()
-    faults = checks.faults(found)
+    faults = rules.faults(found)
     if faults:
         for line in ENGLISH.lines(faults):
             print(f"not taken: {line}", file=sys.stderr)
@@ -247,11 +252,11 @@ def _publish(publication: Publication) -> int:
             file=sys.stderr,
         )
         return 2
-    advice = [finding for finding in found if finding.rule.advice]
+    advice = rules.advice(found)
     for line in ENGLISH.lines(advice):
         print(f"advice: {line}")
     target = publication.write(advice)
-    count = len(publication.pieces)
+    count = len(publication.videos)
     print(f"{target}: ready for {publication.platform.name}, {count} video{'s' * (count > 1)}")
     print(f"what is left to do: {target / 'CHECKLIST.md'}")
     return 0

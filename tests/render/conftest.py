@@ -21,6 +21,7 @@ from render.media.mux import Part, Video, mux
 from render.media.quality import QUALITIES
 
 from .rendered import TEXTS, Rendered
+from .standin_server import signed_by_itself
 
 ROOT = Path(__file__).resolve().parents[2]
 STANDIN = Path(__file__).parent / "standin"
@@ -84,6 +85,12 @@ def house(rendered: Path, tmp_path: Path, front_door: FrontDoor) -> Rendered:
 @pytest.fixture(scope="session")
 def binary() -> str:
     return ffmpeg.find()
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a server on this computer; nobody vouches for it."""
+    return signed_by_itself(tmp_path_factory.mktemp("certificate") / "own.pem")
 
 
 @pytest.fixture(scope="session", params=["found", "carried"])

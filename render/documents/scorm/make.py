@@ -9,7 +9,7 @@ from render.build.order import Order
 from render.build.wanted import Wanted
 from render.documents.scorm import package
 from render.media.sidecars import SideFiles
-from render.platforms.pieces import item
+from render.platforms.folder import item_name
 
 
 def make(wanted: Wanted, order: Order, target: Path, title: str) -> Path:
@@ -23,7 +23,9 @@ def make(wanted: Wanted, order: Order, target: Path, title: str) -> Path:
         return package.write(
             page,
             target,
-            item=item(order, wanted.own(order)),
+            item=item_name(
+                order.settings.track, order.language, [*filter(None, [wanted.own(order)])]
+            ),
             title=named,
             scenes=sum(scene.number > 0 for scene in order.everything),
         )
