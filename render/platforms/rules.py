@@ -132,9 +132,9 @@ class _Listed:
 
     name: str
     publish: str
-    captions: list[str]
-    chapters: list[str]
-    rules: list[dict[str, Any]]
+    captions: list[str] = field(default_factory=list)
+    chapters: list[str] = field(default_factory=list)
+    rules: list[dict[str, Any]] = field(default_factory=list)
 
 
 @cache
