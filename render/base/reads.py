@@ -171,6 +171,13 @@ class Reads:
         self._note_text(language, path, digest_of(found))
         return found
 
+    def entry(self, language: str, *path: str) -> Json:
+        """The same; raises LectureError where there is none."""
+        from scenes import texts
+
+        found = self.text(language, *path)
+        return texts.entry(language, *path) if found is None else found
+
     def file(self, path: Path) -> bytes:
         """A file's contents. Raises OSError; that it is not there is recorded too."""
         try:

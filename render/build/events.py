@@ -30,7 +30,10 @@ class Pool(Protocol):
     """Makes products elsewhere: in processes, threads, or on a cluster. A context manager: leaving
     it by an exception ends every worker first."""
 
-    slots: int
+    @property
+    def slots(self) -> int:
+        """Works that are drawn at a time."""
+        ...
 
     def submit(self, work: Work) -> None: ...
     def events(self, timeout: float | None = None) -> Iterator[Event]:

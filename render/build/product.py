@@ -5,9 +5,9 @@ A product names its maker, a function of a module that is imported in the worker
     def make(spec, needs, reads, into, tell) -> dict[str, Path]
 
 ``spec`` is plain JSON, ``needs`` has the records (with paths) of other products, ``reads`` gives
-and records numbers, texts and files, ``into`` is a private folder, ``tell`` takes the number of frames
-done so far. It returns its files by role; the role ``facts`` is a JSON file whose contents become
-``Made.facts`` (a fact ``cost`` depends on the machine and counts for nothing). A checker,
+and records numbers, texts and files, ``into`` is a private folder, ``tell`` takes the number of
+frames done so far. It returns its files by role; the role ``facts`` is a JSON file whose contents
+become ``Made.facts`` (a fact ``cost`` depends on the machine and counts for nothing). A checker,
 ``check(spec, needs, files, facts)``, is called by the build on what the maker left; both raise
 LectureError for a mistake in the input.
 """
@@ -26,6 +26,7 @@ from render.base.reads import Input, Json, Made, Reason, Stamp
 
 if TYPE_CHECKING:
     from render.build.inputs import Now
+    from render.build.job import Job
 
 #: on every key: another one whenever records, keys or contents are made in another way
 FORM = 2
@@ -46,6 +47,10 @@ class Product(ABC):
     heavy: ClassVar[bool] = False
     #: worth a place in the cache
     cached: ClassVar[bool] = True
+    #: roles of files that the maker may leave out
+    may_lack: ClassVar[frozenset[str]] = frozenset()
+    #: roles of files that the maker opens in its needs; of the others it gets the facts alone
+    opens: ClassVar[frozenset[str]] = frozenset()
     #: files that dependents do not see by their bytes: a fact says what they see
     aside: ClassVar[frozenset[str]] = frozenset()
 
@@ -70,17 +75,55 @@ class Product(ABC):
         """Files of other products that hold a file of this one, by role: an MP4 its pictures."""
         return {}
 
+    @property
+    @abstractmethod
+    def job(self) -> Job:
+        """The job that it belongs to; where jobs share it, one of them."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Of its private folder: letters, digits and _."""
+
     def settings(self) -> Mapping[str, str]:
         """What values are computed from: see :class:`~render.base.reads.Reads`."""
         return {}
+
+    def pause(self, asked: Input) -> Input | None:
+        """A pause for speech as it would be now."""
+        return None
+
+    def asks(self) -> tuple[Product, ...]:
+        """Products that must be up to date before :meth:`pause` can tell anything."""
+        return ()
+
+    def settled(self, made: Made) -> None:  # noqa: B027 - most have nothing to do
+        """Called when its record is known to be that of now."""
+
+    def optional(self, role: str) -> bool:
+        """Whether it is made without that need where the need cannot be made."""
+        return False
 
     def modules(self) -> tuple[str, ...]:
         """Modules besides the maker's whose code counts, such as a scene's."""
         return ()
 
-    def work(self) -> float:
-        """Frames to draw, by what they cost; for the order and the time left."""
+    def spoken(self) -> Mapping[str, Json] | None:
+        """What the speaker of a scene must know; None where nobody speaks."""
+        return None
+
+    def frames(self) -> float:
+        """Frames to draw, as far as is known."""
         return 0.0
+
+    @property
+    def weight(self) -> float:
+        """What a frame costs, in frames of draft quality."""
+        return 1.0
+
+    def work(self) -> float:
+        """For the order and the time left."""
+        return self.frames() * self.weight
 
     @property
     def id(self) -> str:
@@ -111,8 +154,9 @@ class Work:
 
     ``inputs``: those known before, with the digests of code that the run was planned with.
     ``folder``: private, made by the pool; files, log.txt and everything temporary go there.
-    ``observers``: modules whose ``observe(scene)`` watches the play: another product of the same
-    scene (its cover).
+    ``length``: frames that are to be expected. ``also``: another product that the same play yields
+    (a scene's cover): the maker's module has ``observe``, see ``render.base.reads``; its record has
+    the values and texts that were read for this one, and it is left out where it was not made.
     """
 
     step: str
@@ -128,8 +172,9 @@ class Work:
     folder: str
     threads: int = 1
     heavy: bool = False
+    length: int = 0
     spoken: Mapping[str, Json] | None = None
-    observers: tuple[str, ...] = ()
+    also: Work | None = None
 
     @property
     def log(self) -> Path:
@@ -144,6 +189,7 @@ class Work:
             for role, made in self.needs.items()
         }
         said["inputs"] = [[one.kind, one.name, one.arg, one.digest] for one in self.inputs]
+        said["also"] = self.also.to_json() if self.also else None
         return json.dumps(said)
 
     @classmethod
@@ -154,8 +200,9 @@ class Work:
             for role, each in said["needs"].items()
         }
         inputs = tuple(Input(*each) for each in said["inputs"])
-        lists = {name: tuple(said[name]) for name in ("modules", "aside", "observers")}
-        return cls(**{**said, **lists, "needs": needs, "inputs": inputs})
+        more = {name: tuple(said[name]) for name in ("modules", "aside")}
+        also = cls.from_json(said["also"]) if said["also"] else None
+        return cls(**{**said, **more, "needs": needs, "inputs": inputs, "also": also})
 
 
 Action = Literal["keep", "take", "build"]

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.errors import LectureError, one_line
+from render.base.process import stoppable
+from render.base.project import ROOT
+from render.build.job import BuildOptions
+from render.cli.options import takes
 
 if TYPE_CHECKING:
     from render.platforms.upload import Published
 
-PLATFORMS = ("canvas", "youtube")
-
-EPILOG = """[bold]Examples[/]
+UPLOADS = ("canvas", "youtube")
+UPLOAD_EPILOG = """[bold]Examples[/]
 ./render.sh upload canvas --dry-run
 ./render.sh upload youtube out/en_standard/publish/youtube_full
 
@@ -23,7 +26,9 @@ Canvas: CANVAS_URL, CANVAS_TOKEN, CANVAS_COURSE.
 YouTube: YOUTUBE_CLIENT_ID, YOUTUBE_CLIENT_SECRET, YOUTUBE_REFRESH_TOKEN."""
 
 
+@takes()
 def upload(
+    options: BuildOptions,
     platform: Annotated[str, typer.Argument(metavar="PLATFORM", help="canvas or youtube.")],
     folder: Annotated[
         Path | None,
@@ -65,13 +70,11 @@ def upload(
     Sending it again replaces what was sent before. An upload that was cut off goes on where it
     was when the command is given again.
     """
-    from render.base.process import stoppable
-    from render.base.project import ROOT
     from render.platforms import canvas, youtube
     from render.platforms.upload import Retry, UploadState, alone, find, read
 
-    if platform not in PLATFORMS:
-        raise LectureError(field="platform", expected=" or ".join(PLATFORMS), found=repr(platform))
+    if platform not in UPLOADS:
+        raise LectureError(field="platform", expected=" or ".join(UPLOADS), found=repr(platform))
     found = read((folder or find(ROOT / "out", platform)).resolve(), platform)
     if dry_run:
         _plan(found, privacy, course)

@@ -29,6 +29,7 @@ from render.media import mp4
 from render.media.mp4 import LANGUAGE_CODES, Chapter
 from render.media.mux import Video, part_of, planned
 from render.media.quality import AUDIO_RATE, Quality
+from render.media.stills import is_idr, packet_units, picture_bytes
 
 _BT709 = 1  # its number as primaries, transfer and matrix
 _LIMITED = 1  # "tv" range
@@ -110,7 +111,7 @@ def pictures_of(paths: Iterable[Path]) -> str | None:
             stream = container.streams.video[0]
             headers.add(bytes(stream.codec_context.extradata or b""))
             for packet in container.demux(stream):
-                digest.update(mp4.picture(mp4.units(bytes(packet))))
+                digest.update(picture_bytes(packet_units(bytes(packet))))
     return digest.hexdigest() if len(headers) == 1 else None
 
 
@@ -244,8 +245,8 @@ def _packets(path: Path) -> tuple[list[_Packet], list[_Packet], str]:
             idr = False
             if kind == "video":
                 data = bytes(packet)
-                digest.update(mp4.picture(mp4.units(data)))
-                idr = packet.is_keyframe and mp4.is_idr(data)
+                digest.update(picture_bytes(packet_units(data)))
+                idr = packet.is_keyframe and is_idr(data)
             times = packet.pts * base, (packet.duration or 0) * base
             found[kind].append(_Packet(*times, packet.is_keyframe, idr))
     return found["video"], found["audio"], digest.hexdigest()

@@ -1,9 +1,9 @@
-"""The MP4 format beyond what libraries offer: names in it, its boxes, and its H.264 units."""
+"""The MP4 format beyond what libraries offer: names in it, and its boxes."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -15,8 +15,6 @@ LECTURE_TITLES = {
 }
 _CONTAINERS = {b"moov", b"trak", b"edts", b"mdia"}
 _ENABLED = 1  # a flag of a track
-_SLICE, _IDR = 1, 5  # types of units: (part of) a picture; one that later ones start afresh from
-_LENGTH_BYTES = 4  # MP4 puts this many bytes of length before each unit
 
 
 @dataclass(frozen=True)
@@ -70,26 +68,6 @@ def hide_subtitles(path: Path) -> None:
                     flags = file.read(1)[0]
                     file.seek(parts[b"tkhd"] + 3)
                     file.write(bytes([flags & ~_ENABLED]))
-
-
-def units(packet: bytes) -> Iterator[bytes]:
-    """The H.264 units in one MP4 packet."""
-    position = 0
-    while position + _LENGTH_BYTES < len(packet):
-        start = position + _LENGTH_BYTES
-        position = start + int.from_bytes(packet[position:start], "big")
-        yield packet[start:position]
-
-
-def is_idr(packet: bytes) -> bool:
-    """Whether a packet holds an IDR picture, the start of a closed group."""
-    return any(unit[0] & 0x1F == _IDR for unit in units(packet))
-
-
-def picture(found: Iterable[bytes]) -> bytes:
-    """Of the units of a packet those that make the picture, in one piece: parameters, which muxers
-    repeat, and notes do not count."""
-    return b"".join(unit for unit in found if unit and unit[0] & 0x1F in (_SLICE, _IDR))
 
 
 def _handler(file: BinaryIO, start: int, end: int) -> bytes:

@@ -61,8 +61,10 @@ def make(
 ) -> dict[str, Path]:
     """``video``: the MP4 of the scenes ``parts``, with chapters where they have ``titles``.
 
-    Needs ``pictures SLUG``, and where they could be made ``cues SLUG LANGUAGE`` and
-    ``sound SLUG BEAT``. Facts: ``frames``, and ``key``, which stands in the comment.
+    Needs ``pictures SLUG``, and where they could be made ``cues SLUG LANGUAGE`` and for recordings
+    ``sound SLUG BEAT``. What a synthetic voice says in a scene is the file ``sound`` of its
+    pictures, or of ``voice SLUG`` where the pictures are burned ones. Facts: ``frames``, and
+    ``key``, which stands in the comment.
     """
     video, parts = planned(spec, needs, reads.key)
     sound = None
@@ -107,15 +109,16 @@ def planned(
 
 
 def _sounds(spec: Mapping[str, Json], needs: Mapping[str, Made]) -> list[Sound]:
-    """Everything that is heard: recordings by beat; of a synthetic voice all of a scene at once."""
+    """Everything that is heard, by the frames of the video."""
     found, start = [], 0
     for slug in spec["parts"]:
         drawn = needs[f"pictures {slug}"]
-        if "sound" in drawn.paths:
-            found.append(Sound(start, drawn.path("sound")))
+        spoken = needs.get(f"voice {slug}", drawn)
+        if "sound" in spoken.paths:
+            found.append(Sound(start, spoken.path("sound")))
         for beat in drawn.facts["beats"]:
             made = needs.get(f"sound {slug} {beat['key']}")
-            if made:
+            if made and "sound" in made.paths:  # one that cannot be used is left out
                 frame = start + round(beat["start"] * drawn.facts["fps"])
                 found.append(Sound(frame, made.path("sound")))
         start += int(drawn.facts["frames"])

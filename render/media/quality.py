@@ -10,8 +10,8 @@ KEYFRAME_SECONDS = 2  # longest distance of two keyframes
 
 @dataclass(frozen=True)
 class Quality:
-    """Size in pixels, frames a second, and how x264 encodes: its preset and its one
-    quantizer for all that moves (lower is better).
+    """Size in pixels, frames a second, and how x264 encodes: its preset and its quantizers (lower
+    is better) for what moves, for keyframes, and for what has come to rest.
     """
 
     name: str
@@ -20,6 +20,8 @@ class Quality:
     fps: int
     preset: str
     quantizer: int
+    keyframe_quantizer: int
+    settled_quantizer: int
 
     @property
     def frame_bytes(self) -> int:
@@ -42,9 +44,9 @@ BYTES_PER_SECOND = {"draft": 30_000, "standard": 80_000, "high": 90_000, "4k": 3
 QUALITIES: dict[str, Quality] = {
     quality.name: quality
     for quality in (
-        Quality("draft", 854, 480, 15, "ultrafast", 24),
-        Quality("standard", 1920, 1080, 30, "ultrafast", 24),
-        Quality("high", 1920, 1080, 60, "ultrafast", 24),
-        Quality("4k", 3840, 2160, 60, "ultrafast", 24),
+        Quality("draft", 854, 480, 15, "ultrafast", 24, 18, 10),
+        Quality("standard", 1920, 1080, 30, "ultrafast", 24, 18, 10),
+        Quality("high", 1920, 1080, 60, "ultrafast", 24, 18, 10),
+        Quality("4k", 3840, 2160, 60, "ultrafast", 24, 18, 10),
     )
 }

@@ -6,13 +6,13 @@ whether they are there: look with ``Path.is_file``, or take those of :meth:`Side
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
 from engine.errors import LectureError
+from render.base.reader import Reader
 
 LANGUAGES = ("zh", "en")
 CAPTION_FORMS = ("vtt", "srt")
@@ -64,13 +64,12 @@ class SideFiles:
 
     def read_about(self) -> dict[str, Description]:
         """A :class:`Description` by language. Raises LectureError where there is none."""
-        try:
-            found: dict[str, Description] = json.loads(self.about.read_text(encoding="utf-8"))
-            return {language: found[language] for language in LANGUAGES}
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            raise LectureError(
-                where=self.about, expected="the description of a video", found=str(error)
-            ) from error
+        found = Reader().json(self.about, dict[str, Description])
+        for language in LANGUAGES:
+            if language not in found:
+                expected = f"a description in {language}"
+                raise LectureError(where=self.about, expected=expected, found="none")
+        return found
 
     def all(self) -> Iterator[Path]:
         """Every side file that a video can have."""

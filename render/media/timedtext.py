@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LectureError
+import msgspec
+
+from render.base.reader import Reader
 from render.media.mp4 import LANGUAGE_CODES, Chapter
 
 NAMES = {"zh": "中文", "en": "English"}
@@ -128,29 +130,36 @@ def bcc(cues: Sequence[Cue], fps: int) -> str:
 def read(path: Path) -> tuple[Cue, ...]:
     """The cues of a WebVTT, SRT or BCC file, at :data:`READ_FPS`. Raises LectureError where it
     cannot be read."""
-    try:
-        text = path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
-        return tuple(_from_bcc(text) if path.suffix == ".bcc" else _from_blocks(text))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise LectureError(where=path, expected="captions", found=str(error)) from error
+    if path.suffix == ".bcc":
+        body = Reader().json(path, _Bcc).body
+        return tuple(
+            Cue(round(1000 * each.start), round(1000 * each.to), tuple(each.content.split("\n")))
+            for each in body
+        )
+    return tuple(_from_blocks(Reader().text(path).replace("\r\n", "\n")))
 
 
-def _from_bcc(text: str) -> list[Cue]:
-    return [
-        Cue(round(1000 * c["from"]), round(1000 * c["to"]), tuple(c["content"].split("\n")))
-        for c in json.loads(text)["body"]
-    ]
+class _BccCue(msgspec.Struct):
+    to: float
+    content: str
+    start: float = msgspec.field(name="from")
+
+
+class _Bcc(msgspec.Struct):
+    body: list[_BccCue]
 
 
 def _from_blocks(text: str) -> list[Cue]:
     """Of WebVTT and SRT alike: blocks between empty lines, those with times are cues."""
-    escapes = {new: old for old, new in reversed(_VTT.items())} if text[:6] == "WEBVTT" else {}
+    is_vtt = text.startswith("WEBVTT")
+    escapes = {new: old for old, new in reversed(_VTT.items())} if is_vtt else {}
     found = []
     for block in re.split(r"\n{2,}", text):
         lines = block.strip().split("\n")
         for index, line in enumerate(lines):
             if match := _TIMES.match(line):
-                said = re.sub(r"</?[a-zA-Z][^<>]*>", "", "\n".join(lines[index + 1 :]))
+                said = "\n".join(lines[index + 1 :])
+                said = said if is_vtt else re.sub(r"</?[a-zA-Z][^<>]*>", "", said)
                 shown = tuple(_replaced(said, escapes).split("\n"))
                 found.append(Cue(_time(*match.groups()[:4]), _time(*match.groups()[4:]), shown))
                 break

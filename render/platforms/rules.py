@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -141,8 +141,10 @@ class _Listed:
 def platforms(file: Path = FILE) -> dict[str, Platform]:
     """Every platform by its key. Raises LectureError where the file is not as it must be."""
     table = Reader().toml(file, dict[str, dict[str, Any]])
-    cited = shaped(table.pop("sources", {}), dict[str, _Cited], file, "sources")
-    sources = {key: Source(key, s.title, s.address, s.date) for key, s in cited.items()}
+    sources = {
+        key: Source(key, **asdict(shaped(said, _Cited, file, f"sources.{key}")))
+        for key, said in table.pop("sources", {}).items()
+    }
     return {key: _platform(file, key, said, sources) for key, said in table.items()}
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from engine.errors import LectureError, from_os_error
 from render.base import files
+from render.base.reader import Reader
 from render.voice import provider, spoken
-from render.voice.files import ENDINGS
+from render.voice.audio import ENDINGS
 
 if TYPE_CHECKING:
     from scenes.registry import SceneInfo
@@ -146,10 +147,10 @@ def _known(folder: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-        return {str(key): str(text) for key, text in known.items()}
-    except (OSError, ValueError, AttributeError) as error:
-        raise LectureError(where=path, expected="sentences by key", found=str(error)) from error
+        return Reader().json(path, dict[str, str])
+    except LectureError as error:
+        found = f"{error.field}: {error.found}" if error.field else str(error.found)
+        raise LectureError(where=path, expected="sentences by key", found=found) from error
 
 
 def _plain(text: str) -> str:

@@ -93,7 +93,7 @@ def source(
         }
         for (name, start, end), steps in zip(BEATS, shares, strict=True)
     ]
-    record = {"fps": FPS, "frames": SECONDS * FPS, "beats": beats}
+    record = {"facts": {"fps": FPS, "frames": SECONDS * FPS, "beats": beats}}
     state = videos / ".render"
     state.mkdir(exist_ok=True)
     (state / f"{video.stem}.json").write_text(json.dumps(record), encoding="utf-8")

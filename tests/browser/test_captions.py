@@ -15,9 +15,9 @@ import pytest
 from PIL import Image
 
 from render.media import ffmpeg
-from render.media.encoding import FrameEncoder
 from render.media.mp4 import Chapter, Origin
 from render.media.mux import Part, Video, mux
+from render.media.pictures import FrameEncoder
 from render.media.quality import QUALITIES
 from render.media.timedtext import Cue, Track, chapters_vtt, vtt
 

@@ -16,10 +16,9 @@ from typing import Any
 
 import pytest
 
-from render.build.combinations import Wish, orders
-from render.build.wanted import Wanted
+from render.build.job import BuildOptions, jobs_of
+from render.cli.share import _pack
 from render.documents.scorm import package
-from render.documents.scorm.make import make
 from render.media.sidecars import SideFiles
 
 from . import lectures
@@ -221,15 +220,15 @@ def test_what_is_reported_is_as_scorm_wants_it(open_page: Opener, site: str) -> 
     assert re.fullmatch(r"\d{4}:\d\d:\d\d\.\d\d", values["cmi.core.session_time"])
 
 
-def test_an_order_becomes_a_package(tmp_path: Path) -> None:
+def test_a_job_becomes_a_package(tmp_path: Path) -> None:
     lectures.make(tmp_path / "lecture", "en")
-    wish = Wish(lang="en", track="inference", out=tmp_path / "lecture" / "videos")
-    wanted = Wanted(wish, orders(wish))
-    (order,) = wanted.orders
+    options = BuildOptions(lang="en", track="inference", out=tmp_path / "lecture" / "videos")
+    (job,) = jobs_of(options)
     texts = {"title": "The lecture", "description": "", "tags": []}
-    about = SideFiles(order.out / order.film_name).about
+    about = SideFiles(job.out / job.film_name).about
     about.write_text(json.dumps({"zh": texts, "en": texts}), encoding="utf-8")
-    target = make(wanted, order, tmp_path / "x.zip", "")
+    target = tmp_path / "x.zip"
+    assert _pack(options, job, target, "") == 0
     with zipfile.ZipFile(target) as archive:
         names = archive.namelist()
         manifest = archive.read("imsmanifest.xml").decode()

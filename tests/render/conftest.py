@@ -15,9 +15,9 @@ import pytest
 
 import engine
 from render.media import ffmpeg
-from render.media.encoding import FrameEncoder
 from render.media.mp4 import Origin
 from render.media.mux import Part, Video, mux
+from render.media.pictures import FrameEncoder
 from render.media.quality import QUALITIES
 
 from .rendered import TEXTS, Rendered

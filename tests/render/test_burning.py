@@ -7,7 +7,7 @@ from pathlib import Path
 import av
 import numpy as np
 
-from render.build.incremental.surroundings import font_file
+from render.base.project import font_file
 from render.media.burn import STRIP, burn
 from render.media.check import check_video
 from render.media.mux import Part, Video, mux

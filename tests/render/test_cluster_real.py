@@ -234,7 +234,7 @@ def test_a_store_that_the_workers_do_not_share(cluster: Cluster, tmp_path: Path)
 
 def test_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from engine.errors import LectureError
-    from render.build.cluster import connect
+    from render.build.old_cluster import connect
 
     monkeypatch.setattr(connect, "_PATIENCE", 0.5)
     unanswered = connect.client("tcp://127.0.0.1:1", tmp_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import wave
 from itertools import pairwise
@@ -13,13 +12,13 @@ import numpy as np
 import pytest
 
 from engine.errors import LectureError
-from render.base.files import Workspace
-from render.build import film
+from render.base.reads import Stamp
+from render.build.delivery import safe_copy
 from render.media import ffmpeg
-from render.media.check import check_video
-from render.media.encoding import FrameEncoder
-from render.media.mp4 import LECTURE_TITLES, Chapter, Origin
+from render.media.check import check_video, pictures_of
+from render.media.mp4 import LECTURE_TITLES, Chapter
 from render.media.mux import Part, Video, chapters_of, escape, metadata_of, mux
+from render.media.pictures import FrameEncoder
 from render.media.timedtext import Cue, Track
 
 from .conftest import DRAFT, ORIGIN, draw, encode, finished
@@ -52,19 +51,24 @@ def test_the_metadata_has_a_time_base_per_chapter() -> None:
     ]
 
 
+def join(target: Path, parts: list[Part], binary: str, captions: tuple[Track, ...] = ()) -> Path:
+    """A film of the parts, checked."""
+    frames, pictures = sum(part.frames for part in parts), pictures_of(p.video for p in parts)
+    title, chapters = LECTURE_TITLES["zh"], chapters_of(parts)
+    film = Video(DRAFT, frames, title, ORIGIN, chapters, captions, pictures)
+    mux(binary, film, parts, target)
+    check_video(target, film)
+    return target
+
+
 def test_a_film_of_many_keeps_every_frame_and_title(each_binary: str, tmp_path: Path) -> None:
     lengths = [17, 1, 40, 2, 33, 16]
-    scenes = []
-    with Workspace(tmp_path / "out") as space:
-        for index, (frames, title) in enumerate(zip(lengths, ODD_TITLES, strict=True)):
-            video = finished(each_binary, tmp_path / str(index), frames, title)
-            check_video(video, Video(DRAFT, frames, title, ORIGIN))
-            space.publish(video, f"{index}.mp4")
-            scenes.append(film.SceneVideo(f"{index}.mp4", title, ORIGIN))
-        parts = film.snapshot(space, scenes)
-        assert not isinstance(parts, str)
-        made = film.join("lecture.mp4", parts, ORIGIN, DRAFT, each_binary)
-        path = space.publish(made, "lecture.mp4")
+    parts = []
+    for index, (frames, title) in enumerate(zip(lengths, ODD_TITLES, strict=True)):
+        video = finished(each_binary, tmp_path / str(index), frames, title)
+        check_video(video, Video(DRAFT, frames, title, ORIGIN))
+        parts.append(Part(video, frames, title))
+    path = join(tmp_path / "lecture.mp4", parts, each_binary)
     with av.open(str(path)) as container:
         found = container.chapters()
         assert container.metadata["title"] == LECTURE_TITLES["zh"]
@@ -91,7 +95,7 @@ def test_chapters_longer_than_45_seconds_stay_with_captions(
         Part(encode(each_binary, tmp_path / "short.mp4", short), short, "short"),
     ]
     captions = (Track("zh", (Cue(0, 28, ("一行。",)),), DRAFT.fps),)
-    made = film.join("lecture.mp4", parts, ORIGIN, DRAFT, each_binary, captions)
+    made = join(tmp_path / "lecture.mp4", parts, each_binary, captions)
     with av.open(str(made)) as container:
         ends = [float(each["end"] * each["time_base"]) for each in container.chapters()]
     assert ends == pytest.approx([60, 60 + short / DRAFT.fps], abs=0.001)
@@ -125,31 +129,23 @@ def audio_base(container: av.container.InputContainer) -> int:
     return base.denominator
 
 
-class TestSnapshot:
+class TestParts:
+    """The videos that a film is joined of, safe from other runs."""
+
     def test_a_missing_scene_is_named(self, tmp_path: Path) -> None:
-        with Workspace(tmp_path) as space:
-            told = film.snapshot(space, [film.SceneVideo("01_a_zh.mp4", "t", ORIGIN)])
-        assert told == "01_a_zh.mp4 is not there yet"
+        with pytest.raises(LectureError, match=r"a\.mp4: expected a file, found none any more"):
+            safe_copy(tmp_path / "a.mp4", Stamp(1, 1, ""), tmp_path / "copy.mp4")
 
-    def test_another_kind_of_video_is_not_mixed_in(self, binary: str, tmp_path: Path) -> None:
-        finished(binary, tmp_path / "w", 3).rename(tmp_path / "a.mp4")
-        for origin in (Origin("zh", "draft", "1"), Origin("en", "draft", "0" * 16)):
-            with Workspace(tmp_path) as space:
-                told = film.snapshot(space, [film.SceneVideo("a.mp4", "t", origin)])
-            assert told == "a.mp4 has just become another one"
-
-    def test_works_without_hard_links(
-        self, binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        finished(binary, tmp_path / "w", 3).rename(tmp_path / "a.mp4")
-
-        def refuse(*_: object) -> None:
-            raise PermissionError("no links here")
-
-        monkeypatch.setattr(os, "link", refuse)
-        with Workspace(tmp_path) as space:
-            parts = film.snapshot(space, [film.SceneVideo("a.mp4", "t", ORIGIN)])
-            assert [type(part) for part in parts] == [Part]
+    def test_another_video_is_not_mixed_in(self, tmp_path: Path) -> None:
+        video = tmp_path / "a.mp4"
+        video.write_bytes(b"one")
+        stamp = Stamp.of(video)
+        assert safe_copy(video, stamp, tmp_path / "b.mp4").read_bytes() == b"one"
+        video.unlink()
+        video.write_bytes(b"two")
+        with pytest.raises(LectureError, match=r"a\.mp4: expected .*, found another one"):
+            safe_copy(video, stamp, tmp_path / "c.mp4")
+        assert (tmp_path / "b.mp4").read_bytes() == b"one"
 
 
 def test_parts_are_never_encoded_again(binary: str, tmp_path: Path) -> None:

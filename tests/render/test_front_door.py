@@ -15,7 +15,7 @@ import pytest
 import engine
 from engine.errors import LectureError
 from render.base.files import check_free_space
-from render.build.combinations import default_folder
+from render.build.folders import default_folder
 from scenes.settings import Settings
 
 from .conftest import ROOT, FrontDoor, leftovers, one_line
@@ -24,6 +24,13 @@ from .conftest import ROOT, FrontDoor, leftovers, one_line
 class TestMistakes:
     def test_unknown_scene(self, front_door: FrontDoor) -> None:
         assert "'nonsense'" in one_line(front_door("nonsense"))
+        assert "'cirlce' (did you mean circle?)" in one_line(front_door("cirlce"))
+
+    def test_mistyped_commands_and_options(self, front_door: FrontDoor) -> None:
+        assert "'adit' (did you mean audit?)" in one_line(front_door("adit"))
+        assert "did you mean publish?" in one_line(front_door("publsh", "--for", "x"))
+        assert "--lang" in one_line(front_door("--lnag", "en"))
+        assert front_door("--version").stdout.startswith("transformer-lecture ")
 
     def test_unknown_option_quality_and_number_of_jobs(self, front_door: FrontDoor) -> None:
         assert "--nope" in one_line(front_door("--nope"))
@@ -62,10 +69,9 @@ class TestMistakes:
 def test_help_and_list_load_nothing_heavy() -> None:
     code = (
         "import sys\n"
-        "from render import cli, listing\n"
-        "list(listing.lines())\n"
-        "try: cli._run(cli.default_app, ['--help'], 'x')\n"
-        "except SystemExit: pass\n"
+        "from render.cli import app, look\n"
+        "list(look.table())\n"
+        "app.run(['--help'])\n"
         "heavy = {'manim', 'av', 'ffmpeg', 'PIL', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)"
     )
@@ -130,9 +136,9 @@ def test_all_scenes_and_the_film(front_door: FrontDoor, tmp_path: Path) -> None:
         captions = [stream.metadata["language"] for stream in container.streams.subtitles]
         assert captions == ["eng", "zho"]
     record = json.loads((out / ".render" / "01_square_en.json").read_text())
-    assert record["frames"] == 18
-    assert record["beats"][0]["text"] == "文 en"
-    assert 0 < record["memory"] < 1e9
+    assert record["facts"]["frames"] == 18
+    assert record["facts"]["beats"][0]["text"] == "文 en"
+    assert 0 < record["facts"]["cost"]["memory"] < 1e9
 
 
 def test_a_broken_scene_leaves_the_others_alone(front_door: FrontDoor, tmp_path: Path) -> None:

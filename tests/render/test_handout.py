@@ -15,7 +15,7 @@ import pytest
 import engine
 from engine.config import Config
 from engine.errors import LectureError
-from render.cli import handout as command
+from render.cli import text as command
 from render.documents.handout import appendices, html, pdf, words
 from render.documents.handout.content import Equation, Handout, Number
 from render.documents.handout.write import handout
@@ -301,7 +301,7 @@ def test_command_writes_both_files_and_keeps_the_old_ones_from_bad_input(tmp_pat
     before = (out / "handout_en.html").read_bytes()
     bad = tmp_path / "bad.json"
     bad.write_text("{", encoding="utf-8")
-    for wrong in ({"weights": bad}, {"lang": "fr"}, {"lesson": "none"}, {"out": bad}):
+    for wrong in ({"weights": [str(bad)]}, {"lang": "fr"}, {"lesson": "none"}, {"out": bad}):
         with pytest.raises(LectureError):
             command.handout(**{"lang": "en", "out": out, **wrong})
     assert (out / "handout_en.html").read_bytes() == before

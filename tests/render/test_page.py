@@ -54,7 +54,7 @@ def rendered(folder: Path, beats: list | None = None) -> Source:
     video.write_bytes(b"pictures")
     record = {"fps": 10, "frames": 95, "beats": BEATS if beats is None else beats}
     path = folder / ".render" / f"{video.stem}.json"
-    path.write_text(json.dumps(record), encoding="utf-8")
+    path.write_text(json.dumps({"facts": record}), encoding="utf-8")
     return Source(8, SLUG, "标题 <&>", "encoder", (23, 26), video)
 
 
@@ -104,7 +104,8 @@ def test_captions_beside_the_video_are_taken(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "spoil", ["gone", "{", '{"fps": 0, "frames": 1, "beats": []}', '{"beats": 3}']
+    "spoil",
+    ["gone", "{", '{"facts": {"fps": 0, "frames": 1, "beats": []}}', '{"facts": {"beats": 3}}'],
 )
 def test_a_video_without_a_usable_record_is_named(tmp_path, spoil):
     source = rendered(tmp_path / "zh")

@@ -15,7 +15,7 @@ import pytest
 
 from engine.errors import LectureError
 from render.base.files import staging_folder
-from render.cli.publish import _publish
+from render.cli.share import _publish
 from render.media import timedtext
 from render.media.sidecars import SideFiles
 from render.platforms import checklist, facts, folder, rules

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from render.base.files import STATE
-from render.build import records
-from render.build.estimate import Estimate
-from render.build.progress import duration
-from render.build.task import Result, Task
+from render.build.job import BuildOptions, jobs_of
+from render.build.lecture import GUESSED_SECONDS, Lecture
+from render.build.screen import Estimate, duration
 from render.media import mp4
-from render.media.quality import QUALITIES
+from render.media.stills import is_idr, packet_units
 
 
 class Clock:
@@ -75,26 +74,25 @@ class TestEstimate:
         assert estimate.seconds_left() == 0
 
 
-class TestRecords:
-    TASK = Task("s", "m", "C", "t", "zh", "draft", *[""] * 5, "d", "", "", 1)
+class TestLengths:
+    """What is remembered of how long a scene is, for the time left and the room on the disk."""
 
-    def test_a_length_is_remembered_across_qualities(self, tmp_path: Path) -> None:
-        (tmp_path / STATE).mkdir()
-        beats = [{"name": "题", "step": 1, "start": 0.0, "end": 2.0, "text": "文"}]
-        records.write_record(tmp_path, "s_zh.mp4", 15, Result(150, 2.0, 9, beats))
-        assert (tmp_path / STATE / "s_zh.json").is_file()
-        found = records.expected_frames("s_zh.mp4", QUALITIES["high"], [tmp_path / "x", tmp_path])
-        assert found == 600
+    def length(self, out: Path, quality: str) -> float:
+        (job,) = jobs_of(BuildOptions(quality=quality, out=out), ["8"])
+        return Lecture(job).length(job.scenes[0])
 
-    @pytest.mark.parametrize("text", ["", "[]", "{}", '{"frames": 1, "fps": 0}', "{"])
+    @pytest.mark.parametrize("where", ["o", "beside"])
+    def test_a_length_is_remembered_across_qualities(self, where: str, tmp_path: Path) -> None:
+        (tmp_path / where / STATE).mkdir(parents=True)
+        record = tmp_path / where / STATE / "08_attention_scores_zh.json"
+        record.write_text('{"facts": {"frames": 150, "fps": 15}}')
+        assert self.length(tmp_path / "o", "high") == 600
+
+    @pytest.mark.parametrize("text", ["", "[]", "{}", '{"facts": {"frames": 1, "fps": 0}}', "{"])
     def test_a_broken_record_is_no_record(self, text: str, tmp_path: Path) -> None:
         (tmp_path / STATE).mkdir()
-        (tmp_path / STATE / "s_zh.json").write_text(text)
-        found = records.expected_frames("s_zh.mp4", QUALITIES["draft"], [tmp_path])
-        assert found == round(records.GUESSED_SECONDS * 15)
-
-    def test_a_folder_that_is_gone_is_no_reason_to_fail(self, tmp_path: Path) -> None:
-        records.write_record(tmp_path / "gone", "s_zh.mp4", 15, Result(1, 1.0, 1))
+        (tmp_path / STATE / "08_attention_scores_zh.json").write_text(text)
+        assert self.length(tmp_path, "draft") == GUESSED_SECONDS * 15
 
 
 def box(name: bytes, content: bytes = b"") -> bytes:
@@ -125,9 +123,9 @@ class TestBoxes:
 def test_units_of_a_packet() -> None:
     units = [b"\x06sei", b"\x65idr", b"\x41p"]
     packet = b"".join(len(unit).to_bytes(4, "big") + unit for unit in units)
-    assert list(mp4.units(packet)) == units
-    assert mp4.is_idr(packet)
-    assert not mp4.is_idr(packet[:8])
+    assert list(packet_units(packet)) == units
+    assert is_idr(packet)
+    assert not is_idr(packet[:8])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.build.records import path_of, read_record
+from render.base.files import STATE
+from render.base.reader import read_state
 from render.media.captions.write import sentences
 from render.media.sidecars import LANGUAGES, SideFiles
 from render.media.timedtext import READ_FPS, read
@@ -64,16 +65,21 @@ class Source:
     steps: tuple[int, int]
     video: Path
 
+    @property
+    def record(self) -> Path:
+        """That of its pictures."""
+        return self.video.parent / STATE / f"{self.video.stem}.json"
+
 
 def scene(source: Source, language: str) -> Scene:
     """A scene with all that lies beside its video. Raises LectureError without a record."""
-    record = read_record(source.video.parent, source.video.name)
     try:
-        beats = _beats(source, record["beats"], language)
-        seconds = record["frames"] / record["fps"]
+        facts = read_state(source.record)["facts"]
+        beats = _beats(source, facts["beats"], language)
+        seconds = facts["frames"] / facts["fps"]
     except (KeyError, TypeError, ZeroDivisionError, ValueError) as error:
         raise LectureError(
-            where=path_of(source.video.parent, source.video.name),
+            where=source.record,
             expected="the record of a rendered scene",
             found=f"{type(error).__name__}: {error}",
         ) from error

@@ -6,15 +6,17 @@ Words that are never divided stand in ``assets/captions/{zh,en}.toml``.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from engine.errors import LectureError
 from render.base.project import ASSETS
+from render.base.reader import Reader
 from render.media.captions.rules import LINES, LONGEST, RULES, SHORTEST, Rules
 
 FOLDER = ASSETS / "captions"
@@ -209,20 +211,19 @@ def terms_file(language: str) -> Path:
     return FOLDER / f"{language}.toml"
 
 
+class _Table(msgspec.Struct):
+    terms: list[str]
+    words: list[str]
+
+
 @cache
 def terms(language: str) -> tuple[str, ...]:
     """Terms and words, longest first. Raises LectureError for an invalid file."""
     path = terms_file(language)
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        found = [*table["terms"], *table["words"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LectureError(
-            where=path, expected="lists of words: terms, words", found=str(error)
-        ) from error
-    bad = [word for word in found if not isinstance(word, str) or not word.strip()]
-    if bad:
-        raise LectureError(where=path, expected="words", found=repr(bad[0]))
+    table = Reader().toml(path, _Table)
+    found = [*table.terms, *table.words]
+    if any(not word.strip() for word in found):
+        raise LectureError(where=path, expected="words", found="an empty one")
     return tuple(sorted(set(found), key=lambda word: (-len(word), word)))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from render.base.differences import entries_moved
 from render.base.failure import Failure
-from render.build.incremental.changes import values_moved
 from render.review.audit.provenance import describe
 from render.review.compare.pairs import Change, Shown, changed, changes
 from render.review.compare.weights import passes_of
@@ -105,7 +105,7 @@ def compare(job: Job) -> Compared:
 
     said = playthrough.play(job.scene, job.old, words_only=True)
     title = str(texts.entry(job.old.language, job.scene.slug, "title"))
-    reasons = values_moved(said.reads.document()["values"], passes_of(job.new))
+    reasons = entries_moved(said.reads.document()["values"], passes_of(job.new))
     if not reasons:
         return Compared(job.scene, title)
     old, new = _Played(job, job.old), _Played(job, job.new)
