@@ -1,7 +1,7 @@
-"""Outlines of text that was set before, by any process: setting a string takes 15-40 ms.
+"""Outlines of text that was set before, by whatever process: setting a string takes 15-40 ms.
 
-Kept in the user's cache folder under a name derived from all that they depend on. A file that is
-missing, damaged or cannot be written costs time, nothing else. LECTURE_OUTLINES=0 disables it.
+Kept in the user's cache folder under a name made of everything that they depend on. A file that is
+missing, damaged or cannot be written costs time, nothing else. LECTURE_OUTLINES=0 goes without.
 """
 
 from __future__ import annotations
