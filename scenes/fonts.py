@@ -20,7 +20,9 @@ FILE = Path(manimgx_fonts_cjk.__file__).resolve().parent / "NotoSansCJK-VF.otf.t
 def register() -> None:
     """Make the font known to Pango, once in a process and before any text is made."""
     if not manimpango.register_font(str(FILE)):
-        raise LectureError(where=str(FILE), expected="a font that Pango takes", found="refused")
+        raise LectureError(
+            where=str(FILE), expected="a font that Pango accepts", found="a rejected one"
+        )
 
 
 @cache
