@@ -7,7 +7,6 @@ Digits are put together one by one, each with the same width.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -30,7 +29,8 @@ from engine.errors import LectureError
 
 from .. import fonts, texts, theme
 from ..rounding import shown
-from ..values import Scalar, constant
+from ..texts import Facts, Say, fill
+from ..values import Scalar
 from . import outlines
 
 _BASE_SIZE = 100
@@ -231,32 +231,9 @@ class Quoted(Glyphs):
         self.decimals = decimals
 
 
-class Say:
-    """A fact for a template that is a number: its scalar and how it is written."""
-
-    def __init__(
-        self, scalar: Scalar, decimals: int = 3, *, signed: bool = False, percent: bool = False
-    ) -> None:
-        self.scalar = scalar * constant(100) if percent else scalar
-        self.decimals = decimals
-        self.text = shown(self.scalar.exact, decimals, signed=signed)
-
-    def __str__(self) -> str:
-        return self.text
-
-
-Facts = Mapping[str, "str | Say"]
-
-
-def fill(template: str, facts: Facts) -> str:
-    """The sentence in plain letters, markup gone and facts filled in."""
-    return "".join(
-        str(facts[span.text]) if span.is_fact else span.text for span in texts.parse(template)
-    )
-
-
 class Phrase(Glyphs):
-    """A line of text from a template; numbers in it stay traceable.
+    """A line of text; numbers in it stay traceable. A :class:`~scenes.texts.Template` is filled
+    with facts, any other text is shown as it is. ``typed``: what neither numbers nor tokens say.
 
     Raises KeyError where a fact is missing and LectureError where the font lacks a glyph.
     """
@@ -278,6 +255,7 @@ class Phrase(Glyphs):
         super().__init__(*parts, text=text, size=_BASE_SIZE, baseline=baseline)
         self.size = size
         self.template = template
+        self.typed = texts.typed(template, facts)
         self.bold = bold
         self.scale(size / _BASE_SIZE, about_point=ORIGIN).move_to(ORIGIN)
 
@@ -292,7 +270,7 @@ def _colour_spans(
     """Colour the glyphs by markup, and group those of a number. Spaces are left out."""
     parts: list[VMobject] = []
     position = 0
-    for span in texts.parse(template):
+    for span in texts.spans(template):
         fact = facts[span.text] if span.is_fact else None
         length = len(str(fact) if span.is_fact else span.text)
         mine = [glyph for glyph in glyphs[position : position + length] if glyph.has_points()]
@@ -315,3 +293,6 @@ def row(*items: Glyphs, gap: float = 0.16, at: Any = ORIGIN, align: np.ndarray =
     whole = VGroup(*items)
     edge = whole.get_center()[0] if align is ORIGIN else whole.get_edge_center(align)[0]
     return whole.shift([at[0] - edge, at[1], 0])
+
+
+__all__ = ["Facts", "Glyphs", "Number", "Phrase", "Quoted", "Say", "fill", "row"]
