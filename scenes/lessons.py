@@ -8,14 +8,15 @@ from the lesson's folder; a name that is not there may be one of those in ``asse
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import engine
-from engine import family
 from engine.errors import LectureError, from_os_error
 
-from .settings import Settings
+from . import limits
+from .settings import LANGUAGES, Settings
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "lessons"
 DEFAULT = "tutorial"
@@ -49,10 +50,28 @@ def settings(
         target=said.get("target", engine.TARGET),
         track=track,
     )
-    for file in dict.fromkeys((first, second)):
-        lesson_name = str(path) if weights is None else f"{path} with {file}"
-        family.check_lesson(engine.load_weights(file), found.source, found.target, lesson_name)
+    limits.preflight(found, path if weights is None else f"{path} with {weights}")
     return found
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a lesson will be filmed, as one line; ``code`` is 0, or 2 where it is refused, or
+    3 where only today's layouts are too small for it."""
+
+    code: int
+    line: str
+
+
+def check(lesson: str = DEFAULT, weights: Path | None = None) -> Verdict:
+    """What would become of a lesson, without drawing anything."""
+    try:
+        found = settings(lesson, LANGUAGES[0], weights)
+    except limits.BeyondLayouts as error:
+        return Verdict(3, str(error))
+    except LectureError as error:
+        return Verdict(2, str(error))
+    return Verdict(0, f"{weights or _find(lesson)}: good, {found.source} → {found.target}")
 
 
 def _find(lesson: str) -> Path:

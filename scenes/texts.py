@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -168,14 +169,19 @@ def parse(template: str) -> list[Span]:
     return spans
 
 
+def letters(fact: str | Say) -> str:
+    """A fact as it is drawn, a glyph for each character: accents are part of their letters."""
+    return unicodedata.normalize("NFC", str(fact))
+
+
 def spans(text: str) -> list[Span]:
     """The spans of a template; of any other text the one that it is."""
-    return parse(text) if isinstance(text, Template) else [Span(text, False, None)]
+    return parse(text) if isinstance(text, Template) else [Span(letters(text), False, None)]
 
 
 def fill(text: str, facts: Facts) -> str:
     """The sentence in plain letters, markup gone and facts filled in. Facts are not parsed."""
-    return "".join(str(facts[s.text]) if s.is_fact else s.text for s in spans(text))
+    return "".join(letters(facts[s.text]) if s.is_fact else s.text for s in spans(text))
 
 
 def typed(text: str, facts: Facts) -> str:

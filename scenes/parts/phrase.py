@@ -37,6 +37,9 @@ _BASE_SIZE = 100
 _PROBE = "x"
 #: Pango breaks lines at the picture's width in pixels; text must not depend on that.
 _NEVER_WRAPS = 1_000_000
+#: Positions of repeated tokens are digits of this size, this far below the baseline in em.
+SUBSCRIPT, SUBSCRIPT_DROP = 0.62, 0.12
+_RAISED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 #: Height above the baseline, in em, of the line through the middle of digits and capitals.
 MIDLINE = 0.3665
 
@@ -55,7 +58,8 @@ def _layout(text: str, weight: str) -> tuple[tuple[VMobject, ...], float]:
 def _set(text: str, weight: str) -> tuple[list[np.ndarray], float]:
     """Points of the glyphs, and the baseline, from Pango."""
     fonts.register()
-    lost = fonts.missing(text)
+    letters = text.translate(_RAISED)
+    lost = fonts.missing(letters)
     if lost:
         raise LectureError(
             where=theme.FONT, field=repr(text), expected="a glyph for each", found=repr(lost)
@@ -64,7 +68,7 @@ def _set(text: str, weight: str) -> tuple[list[np.ndarray], float]:
     config.pixel_width = _NEVER_WRAPS  # tempconfig sets every option anew, which takes 20 ms
     try:
         made = Text(
-            _PROBE + text,
+            _PROBE + letters,
             font=theme.FONT,
             weight=weight,
             font_size=_BASE_SIZE,
@@ -74,11 +78,27 @@ def _set(text: str, weight: str) -> tuple[list[np.ndarray], float]:
     finally:
         config.pixel_width = width
     probe, *glyphs = made.submobjects
-    points = [
-        np.zeros((0, 3)) if char.isspace() else glyph.points
-        for glyph, char in zip(glyphs, text, strict=True)
-    ]
-    return points, float(probe.get_bottom()[1])
+    baseline = float(probe.get_bottom()[1])
+    return _lower([glyph.points for glyph in glyphs], text, baseline), baseline
+
+
+def _lower(points: list[np.ndarray], text: str, baseline: float) -> list[np.ndarray]:
+    """The outlines with spaces empty and subscripts small, each where the text has room for it:
+    the font has no subscripts."""
+    placed, back = [], 0.0
+    for char, outline in zip(text, points, strict=True):
+        if char.isspace():
+            placed.append(np.zeros((0, 3)))
+            continue
+        outline = outline - [back, 0, 0]
+        if ord(char) in _RAISED:
+            left, right = outline[:, 0].min(), outline[:, 0].max()
+            corner = np.array([left, baseline, 0])
+            drop = np.array([0, SUBSCRIPT_DROP * theme.EM * _BASE_SIZE, 0])
+            outline = corner + SUBSCRIPT * (outline - corner) - drop
+            back += (1 - SUBSCRIPT) * (right - left)
+        placed.append(outline)
+    return placed
 
 
 def _plain(points: np.ndarray) -> VMobject:
@@ -272,7 +292,7 @@ def _colour_spans(
     position = 0
     for span in texts.spans(template):
         fact = facts[span.text] if span.is_fact else None
-        length = len(str(fact) if span.is_fact else span.text)
+        length = len(span.text if fact is None else texts.letters(fact))
         mine = [glyph for glyph in glyphs[position : position + length] if glyph.has_points()]
         position += length
         for glyph in mine:
