@@ -88,9 +88,8 @@ def with_words(folder: Path, **changed: str) -> Settings:
             "20 letters, found one of 48",
         ),
         (
-            {"love": "n\u0303\u0303"},
-            'a.toml: target token 2 "n\u0303\u0303": expected a letter for each accent, '
-            "found U+0303",
+            {"love": "あ\u3099"},
+            'a.toml: target token 2 "あ\u3099": expected a letter for each accent, found U+3099',
         ),
     ],
 )
