@@ -282,10 +282,10 @@ class Run:
     def layer_norm_eps(self) -> float:
         return float(self._plain("config:layer_norm_eps"))
 
-    def alone(self, start: Sequence[str], steps: int) -> tuple[Word, ...]:
+    def alone(self, start: Sequence[str], steps: int) -> list[Word]:
         """``start`` and the words that the model writes after it when it is left alone."""
         asked = json.dumps([list(start), steps], ensure_ascii=False)
-        return words(self._plain(f"choices:{asked}"))
+        return list(words(self._plain(f"choices:{asked}")))
 
     def differing(self, other: Run) -> list[str]:
         """The names of the matrices whose numbers are not the same as another run's."""
