@@ -51,13 +51,17 @@ class Settings:
 
         Ends the program with one line if they are invalid: Manim would print a traceback.
         """
+        from .limits import preflight
+
         try:
-            return cls(
+            found = cls(
                 language=os.environ.get("LECTURE_LANG", "zh"),
                 weights=Path(os.environ.get("LECTURE_WEIGHTS") or engine.TUTORIAL),
             )
+            preflight(found)
+            return found
         except LectureError as error:
-            print(f"LECTURE_LANG: {error}", file=sys.stderr)
+            print(f"LECTURE_LANG, LECTURE_WEIGHTS: {error}", file=sys.stderr)
             raise SystemExit(2) from error
 
     @property
