@@ -93,8 +93,9 @@ def page(
     targets = [(out or _page_folder(job)).absolute() for job in wanted]
     for target in targets:
         check_target(target)
-    for line in _render(options, wanted, _how(jobs, store), render, "no page made"):
-        print(f"note: {line}")
+    if render:
+        for line in _render(options, wanted, _how(jobs, store), render, "no page made"):
+            print(f"note: {line}")
     for job, target in zip(wanted, targets, strict=True):
         path = page_of(job, options).write(target) / "index.html"
         print(f"{path}: open it in a browser")
