@@ -147,7 +147,7 @@ class Plan:
                 for step in self.due()
                 if step.id not in self._begun and all(map(self.is_settled, step.needs))
             ]
-            if all([self._fetch(step) for step in due]):  # what is not there is due as well
+            if all(self._fetch(step) for step in due):  # what is not there is due as well
                 return sorted(due, key=self._urgency)
 
     def _fetch(self, step: Step) -> bool:

@@ -1,0 +1,177 @@
+"""The plan alone: what is due, in which order, what hinders what, and where a rebuild stops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from render.base.failure import Failure
+from render.base.reads import Made, Stamp
+from render.build.inputs import Now
+from render.build.plan import Plan
+from render.build.product import Product, content_of, key_of
+
+
+@dataclass(frozen=True)
+class Thing(Product):
+    """A product with everything that a plan looks at."""
+
+    folder: Path
+    called: str
+    told: int = 0
+    below: tuple[Thing, ...] = ()
+    maybe: bool = False
+    kept: bool = True
+    size: float = 0.0
+    more: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    kind: ClassVar[str] = "thing"
+    maker: ClassVar[str] = "render.media.quality:make"
+    opens: ClassVar[frozenset[str]] = frozenset({"file"})
+
+    @property
+    def record(self) -> Path:
+        return self.folder / f"{self.called}.json"
+
+    @property
+    def name(self) -> str:
+        return self.called
+
+    @property
+    def job(self) -> Any:
+        return None
+
+    def spec(self) -> dict[str, Any]:
+        return {"told": self.told}
+
+    def needs(self) -> Mapping[str, Product]:
+        return {thing.called: thing for thing in self.below}
+
+    def optional(self, role: str) -> bool:
+        return self.maybe
+
+    def targets(self) -> Mapping[str, Path]:
+        return {"file": self.folder / self.called} if self.kept else {}
+
+    def frames(self) -> float:
+        return self.size
+
+
+@dataclass(frozen=True)
+class Heavy(Thing):
+    heavy: ClassVar[bool] = True
+
+
+def make(plan: Plan, product: Thing, text: str) -> Made:
+    """As a run would make it: its file, its record."""
+    before = plan.now.before(product)
+    assert before is not None
+    path = product.folder / product.called
+    path.write_text(text)
+    stamps = {"file": Stamp.of(path)}
+    content = content_of({}, stamps)
+    made = Made(key_of(product.kind, before), before, stamps, content, {}, {"file": str(path)})
+    product.record.write_text(json.dumps(made.to_json()))
+    plan.begin(plan.steps[product.id])
+    plan.done(plan.steps[product.id], made)
+    return made
+
+
+def names(plan: Plan) -> list[str]:
+    return [step.product.name for step in plan.ready()]
+
+
+def plan_of(*products: Thing) -> Plan:
+    return Plan(products, Now())
+
+
+def test_what_is_needed_comes_first_and_what_is_made_stays(tmp_path: Path) -> None:
+    low = Thing(tmp_path, "low")
+    top = Thing(tmp_path, "top", below=(low,))
+    plan = plan_of(top)
+    assert names(plan) == ["low"]
+    make(plan, low, "1")
+    assert names(plan) == ["top"]
+    make(plan, top, "2")
+    assert plan.is_idle
+    again = plan_of(top)
+    assert again.is_idle
+    assert again.is_kept(top.id)
+
+
+def test_a_rebuild_with_the_same_contents_stops_there(tmp_path: Path) -> None:
+    low, top = (
+        (lambda told: Thing(tmp_path, "low", told)),
+        (lambda told: Thing(tmp_path, "top", below=(Thing(tmp_path, "low", told),))),
+    )
+    plan = plan_of(top(1))
+    make(plan, low(1), "same")
+    make(plan, top(1), "x")
+    plan = plan_of(top(2))
+    assert [reason.line for reason in plan.steps[low(2).id].reasons] == ["told: 1, now 2"]
+    make(plan, low(2), "same")
+    assert plan.is_idle
+    assert plan.is_kept(top(2).id)
+    plan = plan_of(top(3))
+    make(plan, low(3), "another")
+    assert names(plan) == ["top"]
+
+
+@pytest.mark.parametrize("maybe", [False, True])
+def test_a_failure_hinders_what_cannot_do_without(maybe: bool, tmp_path: Path) -> None:
+    low = Thing(tmp_path, "low")
+    top, other = Thing(tmp_path, "top", below=(low,), maybe=maybe), Thing(tmp_path, "other")
+    plan = plan_of(top, other)
+    plan.begin(plan.steps[low.id])
+    plan.failed(plan.steps[low.id], Failure("no", mistake=True))
+    assert names(plan) == (["top", "other"] if maybe else ["other"])
+    assert plan.hindrance(top.id) == ("" if maybe else low.id)
+
+
+def test_nothing_heavy_is_made_that_was_not_asked_for(tmp_path: Path) -> None:
+    heavy = Heavy(tmp_path, "heavy")
+    film = Thing(tmp_path, "film", below=(heavy,))
+    assert plan_of(film).is_idle
+    assert plan_of(film).hindrance(film.id) == heavy.id
+    assert names(plan_of(heavy, film)) == ["heavy"]
+
+
+def test_files_that_are_gone_are_made_again_for_whoever_opens_them(tmp_path: Path) -> None:
+    """As pictures under burned captions, which no video carries."""
+    low = Heavy(tmp_path, "low", kept=False)
+    top = Thing(tmp_path, "top", below=(low,))
+    plan = plan_of(low, top)
+    make(plan, low, "1")
+    make(plan, top, "2")
+    (tmp_path / "low").unlink()
+    assert plan_of(low, top).is_idle
+    (tmp_path / "top").unlink()
+    plan = plan_of(low, top)
+    assert names(plan) == ["low"]
+    make(plan, low, "1")
+    assert names(plan) == ["top"]
+
+
+def test_the_longest_goes_first_and_of_equal_questions_one(tmp_path: Path) -> None:
+    long, short = Heavy(tmp_path, "long", 1, size=9), Heavy(tmp_path, "short", 2, size=1)
+    same = Heavy(tmp_path, "same", 1, size=8)  # is told what the long one is told
+    plan = plan_of(short, same, long)
+    assert names(plan) == ["long", "same", "short"]
+    plan.begin(plan.steps[long.id])
+    assert names(plan) == ["short", "same"]
+    make(plan, long, "1")
+    assert names(plan) == ["same", "short"]
+
+
+def test_a_file_that_was_edited_is_made_again(tmp_path: Path) -> None:
+    thing = Thing(tmp_path, "thing")
+    plan = plan_of(thing)
+    make(plan, thing, "1")
+    (tmp_path / "thing").write_text("by hand")
+    (reason,) = plan_of(thing).steps[thing.id].reasons
+    assert reason.line == "thing is not as it was left"
