@@ -18,7 +18,7 @@ from render.build.run import Run
 from render.cli.options import Jobs, Render, Store, Videos, takes
 
 if TYPE_CHECKING:
-    from render.documents.page.build import Page
+    from render.documents.page import Page
     from render.media.sidecars import Description
     from render.platforms.folder import Publication
     from render.platforms.rules import Platform
@@ -84,7 +84,7 @@ def page(
     """
     from dataclasses import replace
 
-    from render.documents.page.build import check_target
+    from render.documents.page import check_target
 
     options = replace(options, out=videos)
     wanted = jobs_of(options)
@@ -108,9 +108,8 @@ def _page_folder(job: Job) -> Path:
 def page_of(job: Job, options: BuildOptions) -> Page:
     """The page of a job whose videos are there. Raises LectureError, with the command that
     renders them, where one is not."""
-    from render.documents.handout.write import SCENES, handout, made_from
-    from render.documents.page.build import Page
-    from render.documents.page.lecture import Source
+    from render.documents.handout.write import of_settings
+    from render.documents.page import Page, Source
 
     sources = []
     for scene in job.film:
@@ -120,10 +119,10 @@ def page_of(job: Job, options: BuildOptions) -> Page:
         if not video.is_file():
             expected = f"a video (type: {options.command})"
             raise LectureError(where=video, expected=expected, found="none")
-        part, title = SCENES[scene.number][0], job.title(scene)
-        sources.append(Source(scene.number, scene.slug, title, part, scene.steps, video))
+        told = scene.number, scene.slug, job.title(scene), scene.steps
+        sources.append(Source.beside(*told, video))
     name = f"{job.out.name} {job.settings.track}"
-    return Page(handout(job.settings), sources, made_from(job.settings), name)
+    return Page(of_settings(job.settings), sources, name)
 
 
 @takes("track", "quality", "lang", "weights", "lesson", "voice", "burn_captions")
@@ -184,7 +183,7 @@ def publish(
     """
     from dataclasses import replace
 
-    from render.documents.scorm import package
+    from render.documents import scorm
     from render.platforms import rules
     from render.platforms.folder import refuse_foreign
 
@@ -195,7 +194,7 @@ def publish(
     wanted = jobs_of(options)
     targets = _targets(wanted, platform, out)
     for target in targets:
-        (package.refuse_foreign if rule is None else refuse_foreign)(target)
+        (scorm.refuse_foreign if rule is None else refuse_foreign)(target)
     for line in _render(options, wanted, _how(jobs, store), render, "nothing published"):
         print(f"note: {line}")
     with stoppable():
@@ -230,17 +229,17 @@ def _check_choices(platform: Platform | None, parts: str | None, asked: Descript
 
 def _pack(options: BuildOptions, job: Job, target: Path, title: str) -> int:
     """Make a SCORM package of the job's page; the exit code."""
-    from render.documents.scorm import package
+    from render.documents import scorm
     from render.media.sidecars import SideFiles
-    from render.platforms.pieces import item
+    from render.platforms.folder import item_name
 
     film = SideFiles(job.out / job.film_name)
     named = title or film.read_about()[job.language]["title"]
     with staging_folder(job.out / "publish" / "page") as folder:  # where videos take no room
-        made = package.write(
+        made = scorm.write(
             page_of(job, options).write(folder / "page"),
             target,
-            item=item(job, options.own(job)),
+            item=item_name(job.settings.track, job.language, options.own(job)),
             title=named,
             scenes=sum(scene.number > 0 for scene in job.film),
         )
@@ -268,26 +267,32 @@ def _publication(
     parts: str | None,
     asked: Description,
 ) -> Publication:
-    from render.platforms.folder import Publication
-    from render.platforms.pieces import fitted, item, of_order
+    from render.platforms.folder import Publication, item_name, published_film, published_scene
 
-    pieces = of_order(job, parts or platform.publish, asked)
+    parts, language, track = parts or platform.publish, job.language, job.settings.track
+    videos = []
+    if parts in ("film", "both"):
+        videos.append(published_film(job.out / job.film_name, language, track, asked))
+    if parts in ("scenes", "both"):
+        videos += [
+            published_scene(job.video(scene), language) for scene in job.film if scene.number
+        ]
     return Publication(
         platform=platform,
-        item=item(job, options.own(job)),
-        language=job.language,
-        pieces=tuple(fitted(piece, platform) for piece in pieces),
+        item=item_name(track, language, options.own(job)),
+        language=language,
+        videos=tuple(video.fitted(platform) for video in videos),
         target=target,
     )
 
 
 def _publish(publication: Publication) -> int:
     """Check, tell, write; the exit code."""
-    from render.platforms import checks
-    from render.platforms.wording import ENGLISH
+    from render.platforms import rules
+    from render.platforms.rules import ENGLISH
 
     found = publication.look()
-    faults = checks.faults(found)
+    faults = rules.faults(found)
     if faults:
         for line in ENGLISH.lines(faults):
             print(f"not taken: {line}", file=sys.stderr)
@@ -297,11 +302,11 @@ def _publish(publication: Publication) -> int:
             file=sys.stderr,
         )
         return 2
-    advice = [finding for finding in found if finding.rule.advice]
+    advice = rules.advice(found)
     for line in ENGLISH.lines(advice):
         print(f"advice: {line}")
     target = publication.write(advice)
-    count = len(publication.pieces)
+    count = len(publication.videos)
     print(f"{target}: ready for {publication.platform.name}, {count} video{'s' * (count > 1)}")
     print(f"what is left to do: {target / 'CHECKLIST.md'}")
     return 0
