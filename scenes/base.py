@@ -169,10 +169,10 @@ class LectureScene(Scene):
             self._ask(template, facts)
             return
         self.next_section(name)
-        animations: list[Any] = []
         if steps != self._span:
             badge = self.header.badge_for(steps)
-            animations += [FadeOut(self.header.badge), FadeIn(badge)]
+            self.remove(self.header.badge)  # at once: two step numbers over each other are none
+            self.add(badge)
             self.header.badge, self._span = badge, steps
         last = name == "takeaway"
         narration = Narration(
@@ -186,7 +186,7 @@ class LectureScene(Scene):
         if self._narration is not None:
             self.play(FadeOut(self._narration), run_time=0.2)
         self._narration = narration
-        self.play(FadeIn(narration, shift=0.1 * UP), *animations, run_time=theme.FADE)
+        self.play(FadeIn(narration, shift=0.1 * UP), run_time=theme.FADE)
 
     def _ask(self, template: str, facts: Facts) -> None:
         """Open with the question, alone and large."""

@@ -17,13 +17,12 @@ from manim import (
     FadeIn,
     LaggedStart,
     ManimColor,
-    ReplacementTransform,
     VGroup,
 )
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Number, Say
+from scenes.parts import Flight, Number, Say
 from scenes.parts.icons import tick
 from scenes.parts.step import Choice, RowComparison, WordCard
 from scenes.values import Scalar, compute
@@ -141,7 +140,7 @@ class InferenceStep(LectureScene):
         if parents is None:
             return [*rest, FadeIn(table.logits, shift=0.2 * RIGHT)]
         pairs = zip(parents, table.logits, strict=True)
-        moves = (ReplacementTransform(a, b) for a, b in pairs)
+        moves = (Flight(a, b) for a, b in pairs)
         return [*rest, LaggedStart(*moves, lag_ratio=0.35)]
 
     @property

@@ -42,6 +42,15 @@ def box_of(*mobjects: Mobject) -> Box:
     return float(low[0]), float(low[1]), float(high[0]), float(high[1])
 
 
+def text_of(mobject: Mobject | None) -> str | None:
+    """What a text mobject says; None for anything else."""
+    if isinstance(mobject, Typst):
+        return str(mobject.typst_code)
+    if isinstance(mobject, Glyphs | Text):
+        return str(getattr(mobject, "original_text", mobject.text))
+    return None
+
+
 @dataclass(frozen=True)
 class TextItem:
     """A piece of text: our own :class:`Glyphs`, a formula, or a raw Manim ``Text``.
@@ -55,10 +64,7 @@ class TextItem:
 
     @property
     def text(self) -> str:
-        mobject = self.mobject
-        if isinstance(mobject, Typst):
-            return str(mobject.typst_code)
-        return str(getattr(mobject, "original_text", mobject.text))
+        return text_of(self.mobject) or ""
 
     @cached_property
     def box(self) -> Box:

@@ -34,7 +34,7 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Block, Number, Phrase, Say, Token, Wire, outline, row
+from scenes.parts import Block, Flight, Number, Phrase, Say, Token, Wire, outline, row
 from scenes.parts.card import SizeCard
 from scenes.parts.light import Beam
 from scenes.parts.machine import (
@@ -136,8 +136,8 @@ class Architecture(LectureScene):
         with self.beat("encoder", {"n": Say(self.training.size("memory", 0), 0)}):
             self.play(
                 ReplacementTransform(self.box.box, machine.frame),
-                ReplacementTransform(self.box_name, machine.title),
-                ReplacementTransform(self.big_source, lane.tokens),
+                Flight(self.box_name, machine.title),
+                Flight(self.big_source, lane.tokens),
                 FadeOut(self.box_wires, self.big_target),
                 run_time=1.2,
             )

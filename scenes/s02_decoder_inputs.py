@@ -18,13 +18,12 @@ from manim import (
     FadeOut,
     Line,
     ManimColor,
-    ReplacementTransform,
     VGroup,
 )
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Phrase, Say
+from scenes.parts import EARLY, LATE, Flight, Phrase, Say
 from scenes.parts.inputs import InferenceSide, TrainingSide
 
 HEAD_Y = 2.38
@@ -89,7 +88,11 @@ class DecoderInputs(LectureScene):
     def teacher_forcing(self) -> None:
         big = self.big
         with self.beat("forcing"):
-            self.play(FadeOut(big.open), FadeIn(big.guesses), run_time=0.7)
+            self.play(
+                FadeOut(big.open, rate_func=EARLY),
+                FadeIn(big.guesses, rate_func=LATE),
+                run_time=0.7,
+            )
             self.play(Create(big.back), run_time=0.9)
             self.play(FadeIn(big.cut), run_time=theme.FADE)
             self.play(
@@ -121,8 +124,8 @@ class DecoderInputs(LectureScene):
         names = ("words", "block", "guesses", "into", "out", "back", "cut")
         with self.beat("inference", {"word": self.target[0]}):
             self.play(
-                *(ReplacementTransform(getattr(big, n), getattr(home, n)) for n in names),
-                ReplacementTransform(self.head, small),
+                *(Flight(getattr(big, n), getattr(home, n)) for n in names),
+                Flight(self.head, small),
                 run_time=1.0,
             )
             self.play(Create(line), FadeIn(self.other), run_time=0.6)
@@ -134,7 +137,7 @@ class DecoderInputs(LectureScene):
         with self.beat("grow"):
             for k, row in enumerate(right.rows[1:]):
                 copies = VGroup(*right.rows[k]).copy()
-                self.play(ReplacementTransform(copies, VGroup(*row[:-1])), run_time=0.6)
+                self.play(Flight(copies, VGroup(*row[:-1])), run_time=0.6)
                 self.play(FadeIn(right.found[k]), FadeIn(row[-1], shift=0.3 * DOWN), run_time=0.6)
                 if k + 1 < len(right.open):
                     self.play(FadeIn(right.open[k + 1]), run_time=0.3)

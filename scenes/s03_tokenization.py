@@ -24,13 +24,12 @@ from manim import (
     ManimColor,
     ReplacementTransform,
     Transform,
-    TransformFromCopy,
     VGroup,
 )
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Number, Phrase, Say, Token, arrow
+from scenes.parts import EARLY, Flight, Number, Phrase, Say, Token, arrow, fly
 from scenes.parts.vocabulary import IdRow, Vocabulary
 from scenes.values import Scalar, Values, constant
 
@@ -95,7 +94,7 @@ class Tokenization(LectureScene):
                 self.wait(0.4)
                 moves = zip(raw, tokens, strict=True)
                 self.play(
-                    *(ReplacementTransform(piece, token.label) for piece, token in moves),
+                    *(Flight(piece, token.label) for piece, token in moves),
                     *(FadeIn(token.box) for token in tokens),
                     run_time=1.0,
                 )
@@ -113,7 +112,7 @@ class Tokenization(LectureScene):
         ):
             for which in ("target", "source"):
                 moves = zip(self.tokens[which], self.home[which], strict=True)
-                self.play(*(ReplacementTransform(*pair) for pair in moves), run_time=0.8)
+                self.play(*(Flight(*pair) for pair in moves), run_time=0.8)
             lines = [table.line(i) for i in range(len(vocabulary))]
             self.play(FadeIn(table.heads), run_time=0.3)
             self.play(
@@ -179,7 +178,7 @@ class Tokenization(LectureScene):
                     *zip(self.home[which], row.words, strict=True),
                     *zip(self.home[which + " ids"], row.numbers, strict=True),
                 ]
-                moves = [ReplacementTransform(*pair) for pair in pairs]
+                moves = [Flight(*pair) for pair in pairs]
                 self.play(FadeIn(name, row.cells), *moves, run_time=1.0)
             self.wait(0.5)
             words = [word for row in self.rows.values() for word in row.words]
@@ -217,17 +216,17 @@ class Tokenization(LectureScene):
         line = Line([edge, 1.55, 0], [theme.RIGHT_EDGE, 1.55, 0], stroke_width=2)
         with self.beat("inference"):
             self.play(
-                FadeOut(old["source"].words, old["target"].words, self.names[1]),
-                ReplacementTransform(self.names[0], name),
+                FadeOut(old["source"].words, old["target"].words, self.names[1], rate_func=EARLY),
+                Flight(self.names[0], name),
                 ReplacementTransform(old["source"].cells, top.cells),
-                ReplacementTransform(old["source"].numbers, top.numbers),
+                Flight(old["source"].numbers, top.numbers),
                 run_time=0.8,
             )
             self.play(FadeIn(tag), Create(line.set_color(theme.HAIRLINE)), run_time=0.5)
             self.play(
                 FadeIn(heads[0]),
                 ReplacementTransform(old["target"].cells, left.cells),
-                ReplacementTransform(old["target"].numbers, left.numbers),
+                Flight(old["target"].numbers, left.numbers),
                 run_time=0.8,
             )
             self.play(FadeIn(heads[1]), run_time=0.4)
@@ -239,7 +238,7 @@ class Tokenization(LectureScene):
             if i:
                 self.play(
                     *(
-                        TransformFromCopy(before, now)
+                        fly(before, now)
                         for before, now in zip(rows[i - 1].numbers, row.numbers, strict=False)
                     ),
                     *(FadeIn(cell) for cell in row.cells[:-1]),

@@ -28,6 +28,7 @@ from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
     Block,
+    Flight,
     Grid,
     IdToken,
     Lock,
@@ -260,7 +261,7 @@ class Embedding(LectureScene):
             )
             self.play(
                 ReplacementTransform(self.answer_grid.cells, grid.row_cells(0)),
-                ReplacementTransform(self.answer_grid.numbers, grid.row_numbers(0)),
+                Flight(self.answer_grid.numbers, grid.row_numbers(0)),
                 FadeIn(grid.row_labels[0], self.vector_heads[side], *self.asking[1:]),
                 run_time=theme.MOVE,
             )
@@ -278,11 +279,11 @@ class Embedding(LectureScene):
         row_leaves = self.leave_table(at, grid.row_cells(i), grid.row_numbers(i))
         return [*row_leaves, FadeIn(grid.row_labels[i])]
 
-    def leave_table(self, i: int, cells: VGroup, numbers: VGroup) -> list[ReplacementTransform]:
+    def leave_table(self, i: int, cells: VGroup, numbers: VGroup) -> list[Flight]:
         """A copy of a row of E, above all else, becomes ``cells`` and ``numbers``."""
         grid = self.e.grid
         moving = grid.row_cells(i).copy().set_z_index(2), grid.row_numbers(i).copy().set_z_index(3)
-        return [ReplacementTransform(*pair) for pair in zip(moving, (cells, numbers), strict=True)]
+        return [Flight(*pair) for pair in zip(moving, (cells, numbers), strict=True)]
 
     def target_rows(self) -> None:
         side = "target"

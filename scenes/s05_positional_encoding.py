@@ -22,8 +22,6 @@ from manim import (
     LaggedStart,
     MathTypst,
     MoveAlongPath,
-    ReplacementTransform,
-    TransformFromCopy,
     VGroup,
     VMobject,
 )
@@ -35,6 +33,7 @@ from scenes.parts import (
     SINE,
     Block,
     Equation,
+    Flight,
     Grid,
     Lock,
     Number,
@@ -45,6 +44,7 @@ from scenes.parts import (
     Token,
     Wave,
     WaveTable,
+    fly,
     row,
 )
 from scenes.rounding import decimals_needed
@@ -242,14 +242,14 @@ class PositionalEncoding(LectureScene):
             self.play(Create(self.plumb), others.animate.set_opacity(theme.DIMMED), run_time=0.7)
             for line, dots in zip(self.sums, self.dots, strict=True):
                 self.play(FadeIn(line.left_side()), run_time=theme.FADE)
-                arrival = TransformFromCopy(dots[at], line.result)
+                arrival = fly(dots[at], line.result)
                 self.play(FadeIn(line.sign), arrival, run_time=theme.MOVE)
             self.play(others.animate.set_opacity(1), run_time=theme.FADE)
 
     def fill_table(self) -> None:
         table = self.table
         shrinking = [
-            ReplacementTransform(old, new)
+            Flight(old, new)
             for olds, news in (
                 (self.names, table.heads),
                 (self.curves, table.curves),
@@ -301,7 +301,7 @@ class PositionalEncoding(LectureScene):
             self.play(FadeOut(self.table.above()), run_time=theme.FADE)
             self.play(
                 *(
-                    ReplacementTransform(old, new)
+                    Flight(old, new)
                     for old, new in (
                         (self.table.grid.cells, strips.cells),
                         (self.table.grid.numbers, strips.numbers),

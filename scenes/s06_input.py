@@ -30,6 +30,7 @@ from scenes.base import LectureScene
 from scenes.parts import (
     PLUS,
     Block,
+    Flight,
     Grid,
     Phrase,
     Say,
@@ -305,7 +306,7 @@ class Input(LectureScene):
         whole = outline(target.cells, color=theme.TRAINING, stroke=5)
         with self.beat("both", {"rows": Say(self.sizes["target"][0], 0)}):
             self.play(FadeOut(self.old), run_time=theme.FADE)
-            self.play(ReplacementTransform(self.grid, target), run_time=theme.MOVE)
+            self.play(Flight(self.grid, target), run_time=theme.MOVE)
             self.play(FadeIn(target_rest), FadeIn(source, source_rest), run_time=0.6)
             self.play(Create(whole), run_time=0.6)
             self.play(FadeOut(whole), run_time=0.4)

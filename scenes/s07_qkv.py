@@ -26,8 +26,10 @@ from manim import (
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
+    EARLY,
     Block,
     DotProduct,
+    Flight,
     Grid,
     Number,
     Phrase,
@@ -37,6 +39,7 @@ from scenes.parts import (
     Token,
     Vector,
     arrow,
+    fly,
     formula,
     outline,
     signed,
@@ -169,8 +172,9 @@ class Qkv(LectureScene):
         with self.beat("first", self.token):
             self.play(FadeOut(self.old), run_time=0.3)
             self.play(
-                ReplacementTransform(self.vector, product.input),
-                ReplacementTransform(self.word, label),
+                Flight(self.vector, product.input),
+                FadeOut(self.word.box),
+                Flight(self.word.label, label),
                 run_time=theme.MOVE,
             )
             self.play(FadeIn(product.rows, w), run_time=0.6)
@@ -227,7 +231,7 @@ class Qkv(LectureScene):
 
     def swing(self, parent: Number, child: Number, arc: float) -> Animation:
         """A number flies past what stands below it, in an arc to the left (above zero) or right."""
-        return ReplacementTransform(child.copy().move_to(parent), child, path_arc=arc)
+        return Flight(child.copy().move_to(parent), child, path_arc=arc)
 
     def land(self, i: int) -> None:
         """The sum goes to its place in q."""
@@ -235,7 +239,7 @@ class Qkv(LectureScene):
         self.play(
             GrowArrow(product.arrows[i]),
             FadeIn(product.results.cells[i]),
-            TransformFromCopy(self.sum.result, product.results.numbers[i]),
+            fly(self.sum.result, product.results.numbers[i]),
             run_time=0.7,
         )
 
@@ -305,8 +309,8 @@ class Qkv(LectureScene):
             self.play(
                 *self.becomes(product.input, inputs.row_cells(0), inputs.row_numbers(0)),
                 *self.becomes(product.results, grid.row_cells(0), grid.row_numbers(0)),
-                ReplacementTransform(product.rows, weights),
-                FadeOut(self.work_labels),
+                Flight(product.rows, weights),
+                FadeOut(self.work_labels, rate_func=EARLY),
                 FadeIn(name, head, label),
                 run_time=theme.SLOW,
             )
@@ -322,8 +326,8 @@ class Qkv(LectureScene):
     def becomes(self, vector: Vector, cells: VGroup, numbers: VGroup) -> list[Animation]:
         """A vector becomes a row of a matrix."""
         return [
-            ReplacementTransform(vector.cells, cells),
-            ReplacementTransform(vector.numbers, numbers),
+            Flight(vector.cells, cells),
+            Flight(vector.numbers, numbers),
         ]
 
     def row_born(self, parent: Grid, child: Grid, i: int) -> list[Animation]:
@@ -373,10 +377,7 @@ class Qkv(LectureScene):
             gone = VGroup(*(column[2:] for column in self.columns.values()))
             self.play(FadeOut(gone), run_time=theme.FADE)
             self.play(
-                *(
-                    ReplacementTransform(self.columns[role][1], self.heads[0][role])
-                    for role in ROLES
-                ),
+                *(Flight(self.columns[role][1], self.heads[0][role]) for role in ROLES),
                 FadeIn(names[0]),
                 run_time=theme.MOVE,
             )

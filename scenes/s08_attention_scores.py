@@ -14,20 +14,23 @@ from manim import (
     Create,
     FadeIn,
     FadeOut,
+    LaggedStart,
     MathTypst,
-    ReplacementTransform,
     VGroup,
 )
 
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
+    EARLY,
+    Flight,
     Grid,
     Phrase,
     Say,
     ScoreLines,
     SoftmaxTable,
     arrow,
+    hand_over,
     outline,
     row_sums,
 )
@@ -137,8 +140,8 @@ class AttentionScores(LectureScene):
         with self.beat("softmax", self.pair | {"row_sum": Say(self.weights[0][i].sum(), 0)}):
             scores = [n for j, n in enumerate(table.scores) if j != self.best]
             self.play(
-                FadeOut(gone),
-                ReplacementTransform(self.lines.score.result, table.scores[self.best]),
+                FadeOut(gone, rate_func=EARLY),
+                Flight(self.lines.score.result, table.scores[self.best]),
                 run_time=theme.MOVE,
             )
             self.play(FadeIn(table.keys, table.heads[0], *scores), run_time=0.6)
@@ -173,9 +176,9 @@ class AttentionScores(LectureScene):
             labels = FadeIn(heat.row_labels, heat.column_labels)
             self.play(labels, FadeOut(self.table.all_but_weights()), run_time=0.6)
             self.play(
-                *(ReplacementTransform(n, heat.number(i, j)) for j, n in enumerate(numbers)),
-                FadeIn(heat.row_cells(i)),
-                run_time=theme.MOVE,
+                LaggedStart(*hand_over(numbers, heat.row_numbers(i)), lag_ratio=0.4),
+                FadeIn(heat.row_cells(i), rate_func=EARLY),
+                run_time=theme.SLOW,
             )
             self.play(FadeIn(sums[i]), FadeIn(formula), run_time=theme.FADE)
             for other in range(len(self.tokens)):

@@ -32,6 +32,7 @@ from scenes.parts import (
     AddAndNorm,
     Connections,
     Equation,
+    Flight,
     Grid,
     Number,
     Phrase,
@@ -207,7 +208,7 @@ class EncoderLayer(LectureScene):
         self.mix.sums.set_z_index(2)
         apart = 0.35 * RIGHT
         first, rest = halves[0].shift(-apart), VGroup(*halves[1:]).shift(apart)
-        moves = [ReplacementTransform(a, b) for a, b in zip(self.mix.sums, first[1], strict=True)]
+        moves = [Flight(a, b) for a, b in zip(self.mix.sums, first[1], strict=True)]
         with self.beat("concat", {"d": self.sizes["d"]}):
             self.play(FadeOut(self.old), FadeIn(self.stages), run_time=theme.FADE)
             self.play(*moves, FadeIn(first[0], first[2], token), run_time=0.7)
@@ -242,7 +243,7 @@ class EncoderLayer(LectureScene):
             self.play(
                 joined.caption.animate.place([theme.LEFT_EDGE, 1.5, 0], LEFT),
                 ReplacementTransform(joined.grid.cells, product.input.cells),
-                ReplacementTransform(joined.numbers, product.input.numbers),
+                Flight(joined.numbers, product.input.numbers),
                 run_time=0.7,
             )
             self.play(FadeIn(product.rows, name), run_time=0.5)
@@ -266,7 +267,7 @@ class EncoderLayer(LectureScene):
             self.next_stage(1, self.old)
             self.play(
                 ReplacementTransform(results.cells, change.grid.cells),
-                ReplacementTransform(results.numbers, change.numbers),
+                Flight(results.numbers, change.numbers),
                 FadeIn(change.caption),
                 run_time=0.7,
             )
@@ -371,7 +372,7 @@ class EncoderLayer(LectureScene):
             self.next_stage(2, self.old, normed.caption)
             self.play(
                 ReplacementTransform(normed.grid.cells, self.narrow.cells),
-                ReplacementTransform(normed.numbers, self.narrow.numbers),
+                Flight(normed.numbers, self.narrow.numbers),
                 FadeIn(names[0]),
                 run_time=0.8,
             )
@@ -467,7 +468,7 @@ class EncoderLayer(LectureScene):
         """A column lies down and becomes a strip."""
         return [
             ReplacementTransform(column.cells, strip.grid.cells),
-            ReplacementTransform(column.numbers, strip.numbers),
+            Flight(column.numbers, strip.numbers),
             FadeIn(strip.caption),
         ]
 
@@ -499,7 +500,7 @@ class EncoderLayer(LectureScene):
             self.play(FadeOut(self.old, self.stages, self.last.caption), run_time=theme.FADE)
             self.play(
                 ReplacementTransform(self.last.grid.cells, after.row_cells(i)),
-                ReplacementTransform(self.last.numbers, after.row_numbers(i)),
+                Flight(self.last.numbers, after.row_numbers(i)),
                 FadeIn(after.row_labels[i], after_head),
                 run_time=theme.MOVE,
             )

@@ -29,6 +29,7 @@ from scenes.base import LectureScene
 from scenes.parts import (
     Bars,
     Block,
+    Flight,
     Grid,
     Number,
     Phrase,
@@ -307,10 +308,7 @@ class Memory(LectureScene):
         with self.beat("memory", {"count": Say(self.shape[0], 0)}):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(
-                *(
-                    ReplacementTransform(a, b)
-                    for a, b in zip(last.numbers, grid.row_numbers(i), strict=True)
-                ),
+                *(Flight(a, b) for a, b in zip(last.numbers, grid.row_numbers(i), strict=True)),
                 ReplacementTransform(last.cells, grid.row_cells(i)),
                 FadeIn(grid.row_labels[i]),
                 run_time=theme.MOVE,
@@ -332,7 +330,7 @@ class Memory(LectureScene):
         )
         with self.beat("kept"):
             self.play(
-                *(ReplacementTransform(a, b) for a, b in pairs),
+                *(Flight(a, b) for a, b in pairs),
                 ReplacementTransform(self.memory_frame, outline(small.cells, color=self.color)),
                 self.memory_name.animate.shift(self.name_shift),
                 run_time=theme.MOVE,

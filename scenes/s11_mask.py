@@ -17,18 +17,18 @@ from manim import (
     FadeIn,
     FadeOut,
     LaggedStart,
-    ReplacementTransform,
     Restore,
     Succession,
-    TransformFromCopy,
     VGroup,
 )
 
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
+    EARLY,
     PLUS,
     Equation,
+    Flight,
     Grid,
     Look,
     Phrase,
@@ -37,7 +37,9 @@ from scenes.parts import (
     Term,
     Token,
     arrow,
+    fly,
     formula,
+    hand_over,
     outline,
     row_sums,
 )
@@ -137,7 +139,7 @@ class Mask(LectureScene):
         with self.beat("peek", self.query):
             moves = zip(self.boxes, training, strict=True)
             self.play(FadeOut(self.old), run_time=0.3)
-            self.play(*(ReplacementTransform(a, b) for a, b in moves), run_time=theme.MOVE)
+            self.play(*(Flight(a, b) for a, b in moves), run_time=theme.MOVE)
             self.play(FadeIn(names[0]), *(Create(look) for look in looks), run_time=theme.MOVE)
             self.play(FadeIn(names[1], inference, shift=0.2 * DOWN), run_time=theme.MOVE)
             self.play(
@@ -252,8 +254,8 @@ class Mask(LectureScene):
         with self.beat("close"):
             self.play(Create(marks), run_time=0.5)
             self.play(
-                TransformFromCopy(scores.number(i, j), sum_.terms[0]),
-                TransformFromCopy(mask.number(i, j), sum_.terms[2]),
+                fly(scores.number(i, j), sum_.terms[0]),
+                fly(mask.number(i, j), sum_.terms[2]),
                 FadeIn(sum_.terms[1]),
                 run_time=theme.MOVE,
             )
@@ -292,13 +294,16 @@ class Mask(LectureScene):
         mark = shut.frame(shut.row_cells(i))
         gone = [shut.row_all(other) for other in range(len(self.tokens)) if other != i]
         gone += [shut.row_labels[i], shut.column_labels, shut.row_cells(i), shut.row_hatches(i)]
-        moves = [
-            ReplacementTransform(shut.number(i, j), score) for j, score in enumerate(table.scores)
-        ]
+        moves = [Flight(shut.number(i, j), score) for j, score in enumerate(table.scores)]
         zero = Say(self.weights[i, self.future], 0)
         with self.beat("softmax", self.query | {"zero": zero}):
             self.play(Create(mark), FadeOut(self.right), run_time=0.5)
-            self.play(FadeOut(mark, *gone), FadeIn(table.boxes), *moves, run_time=theme.MOVE)
+            self.play(
+                FadeOut(mark, *gone, rate_func=EARLY),
+                FadeIn(table.boxes),
+                *moves,
+                run_time=theme.MOVE,
+            )
             self.play(FadeIn(table.keys, asking, table.heads[0]), run_time=theme.FADE)
             self.play(FadeIn(table.heads[1]), run_time=0.3)
             self.play(table.show_exp())
@@ -317,18 +322,15 @@ class Mask(LectureScene):
             size=38,
             at=(4.05, self.square_y, 0),
         )
-        moves = [
-            ReplacementTransform(number, heat.number(i, j))
-            for j, number in enumerate(self.table.bars.numbers)
-        ]
+        moves = hand_over(self.table.bars.numbers, heat.row_numbers(i))
         gone = self.table.all_but_weights()
         with self.beat("weights", {"row_sum": Say(self.weights[i].sum(), 0)}):
             self.play(FadeOut(gone), run_time=0.3)
             self.play(
-                *moves,
+                LaggedStart(*moves, lag_ratio=0.4),
                 FadeIn(heat.row_labels, heat.column_labels, heading),
-                FadeIn(heat.row_cells(i), heat.row_hatches(i)),
-                run_time=theme.MOVE,
+                FadeIn(heat.row_cells(i), heat.row_hatches(i), rate_func=EARLY),
+                run_time=theme.SLOW,
             )
             self.play(FadeIn(sums[i]), FadeIn(whole), run_time=theme.FADE)
             for other in range(len(self.tokens)):

@@ -24,7 +24,7 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Block, Grid, Phrase, Say, WeightedSum, arrow, outline
+from scenes.parts import Block, Flight, Grid, Phrase, Say, WeightedSum, arrow, outline
 from scenes.parts.motion import hand_over
 from scenes.parts.sublayers import SubLayers
 from scenes.values import Scalar, Values, compute
@@ -214,10 +214,7 @@ class DecoderSelfAttention(LectureScene):
     def rows_from(self, strip: Grid, grid: Grid, i: int) -> None:
         """A strip becomes a row of a matrix."""
         self.play(
-            *(
-                ReplacementTransform(a, b)
-                for a, b in zip(strip.numbers, grid.row_numbers(i), strict=True)
-            ),
+            *(Flight(a, b) for a, b in zip(strip.numbers, grid.row_numbers(i), strict=True)),
             *(
                 ReplacementTransform(a, b)
                 for a, b in zip(strip.cells, grid.row_cells(i), strict=True)

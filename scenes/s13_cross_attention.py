@@ -19,17 +19,18 @@ from manim import (
     FadeOut,
     LaggedStart,
     Mobject,
-    ReplacementTransform,
     VGroup,
 )
 
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
+    EARLY,
     GAP,
     AddAndNorm,
     AttentionArrows,
     Bridge,
+    Flight,
     Grid,
     Phrase,
     Say,
@@ -224,8 +225,8 @@ class CrossAttention(LectureScene):
         total = Say(self.weights[i].sum(), 0)
         with self.beat("softmax", self.pair | self.count | {"row_sum": total}):
             self.play(
-                FadeOut(self.old),
-                ReplacementTransform(self.lines.score.result, table.scores[j]),
+                FadeOut(self.old, rate_func=EARLY),
+                Flight(self.lines.score.result, table.scores[j]),
                 run_time=0.6,
             )
             self.play(FadeIn(table.keys, asking, table.heads[0], *others), run_time=0.5)
@@ -348,7 +349,7 @@ class CrossAttention(LectureScene):
             half = VGroup(*cells[n * d_v : (n + 1) * d_v])
             name = self.label("head_n", {"n": Say(constant(n + 1), 0)})
             heads.add(name.place([half.get_x(), half.get_top()[1] + 0.27, 0]))
-        moves = [ReplacementTransform(a, b) for a, b in zip(self.mix.sums, numbers, strict=False)]
+        moves = [Flight(a, b) for a, b in zip(self.mix.sums, numbers, strict=False)]
         with self.beat("output"):
             self.play(FadeOut(self.old), FadeIn(self.stages), run_time=0.4)
             self.play(*moves, FadeIn(joined.caption, cells[:d_v], heads[0], token), run_time=0.6)

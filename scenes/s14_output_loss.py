@@ -23,23 +23,24 @@ from manim import (
     GrowFromEdge,
     LaggedStart,
     MoveAlongPath,
-    ReplacementTransform,
-    TransformFromCopy,
     VGroup,
 )
 
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import (
+    EARLY,
     OVER,
     PLUS,
     Equation,
+    Flight,
     Number,
     Phrase,
     Say,
     SoftmaxTable,
     Term,
     arrow,
+    fly,
     formula,
     outline,
 )
@@ -119,7 +120,7 @@ class OutputLoss(LectureScene):
                 self.play(*moves, FadeIn(signs), run_time=0.6)
             self.play(FadeIn(out.line.right_side(), shift=0.2 * LEFT), run_time=theme.FADE)
             self.play(
-                TransformFromCopy(out.line.result, out.logits[goal]),
+                fly(out.line.result, out.logits[goal]),
                 FadeIn(out.head),
                 GrowArrow(out.arrows[goal]),
                 run_time=0.6,
@@ -156,7 +157,7 @@ class OutputLoss(LectureScene):
         with self.beat("softmax", facts):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(
-                *(ReplacementTransform(a, b) for a, b in (*words, *scores)),
+                *(Flight(a, b) for a, b in (*words, *scores)),
                 FadeIn(table.heads[0]),
                 run_time=theme.MOVE,
             )
@@ -223,7 +224,7 @@ class OutputLoss(LectureScene):
             around = [part for part in term if part is not term.number]
             self.play(
                 FadeIn(general),
-                ReplacementTransform(self.p_shown, term.number),
+                Flight(self.p_shown, term.number),
                 run_time=theme.MOVE,
             )
             self.play(FadeIn(curve.axes, curve.ticks, curve.names), run_time=0.5)
@@ -246,8 +247,8 @@ class OutputLoss(LectureScene):
         with self.beat("table", facts):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(
-                ReplacementTransform(self.line.terms[0].number, table.p_target[0]),
-                ReplacementTransform(self.line.result, numbers[0]),
+                Flight(self.line.terms[0].number, table.p_target[0]),
+                Flight(self.line.result, numbers[0]),
                 FadeIn(table.heads),
                 run_time=theme.MOVE,
             )
@@ -274,13 +275,13 @@ class OutputLoss(LectureScene):
         with self.beat("mean", facts):
             numbers = zip(self.table.bars.numbers, adding.terms[::2], strict=True)
             self.play(
-                LaggedStart(*(TransformFromCopy(a, b) for a, b in numbers), lag_ratio=0.3),
+                LaggedStart(*(fly(a, b) for a, b in numbers), lag_ratio=0.3),
                 FadeIn(*adding.terms[1::2]),
                 run_time=theme.SLOW,
             )
             self.play(FadeIn(adding.right_side(), shift=0.2 * LEFT), run_time=theme.FADE)
             self.play(
-                TransformFromCopy(adding.result, dividing.terms[0]),
+                fly(adding.result, dividing.terms[0]),
                 FadeIn(*dividing.terms[1:]),
                 run_time=0.6,
             )
@@ -298,8 +299,8 @@ class OutputLoss(LectureScene):
         mean, name, back, label, weights = self.way_back
         with self.beat("learn", facts):
             self.play(
-                FadeOut(self.sums),
-                ReplacementTransform(self.mean_shown, mean),
+                FadeOut(self.sums, rate_func=EARLY),
+                Flight(self.mean_shown, mean),
                 FadeIn(name),
                 run_time=theme.MOVE,
             )

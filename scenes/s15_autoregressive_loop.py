@@ -23,13 +23,12 @@ from manim import (
     LaggedStart,
     ManimColor,
     ReplacementTransform,
-    TransformFromCopy,
     VGroup,
 )
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Phrase, Say, Wire, token_row
+from scenes.parts import EARLY, Flight, Phrase, Say, Wire, token_row
 from scenes.parts.flow import cross
 from scenes.parts.loop import (
     WORDS_Y,
@@ -129,13 +128,13 @@ class AutoregressiveLoop(LectureScene):
         home, big = self.source, self.big
         VGroup(home.words, home.block, home.wires).fade(0.5)
         self.play(
-            FadeOut(big.wires, big.grid.numbers, big.grid.row_labels),
-            ReplacementTransform(big.words, home.words),
+            FadeOut(big.wires, big.grid.numbers, big.grid.row_labels, rate_func=EARLY),
+            Flight(big.words, home.words),
             run_time=0.6,
         )
-        self.play(ReplacementTransform(big.block, home.block), run_time=0.6)
+        self.play(Flight(big.block, home.block), run_time=0.6)
         self.play(
-            ReplacementTransform(big.title, home.title),
+            Flight(big.title, home.title),
             ReplacementTransform(big.grid.cells, home.cells),
             FadeIn(home.wires),
             run_time=theme.MOVE,
@@ -199,9 +198,9 @@ class AutoregressiveLoop(LectureScene):
         self.play(FadeOut(self.bars, self.said), FadeIn(self.slot), run_time=theme.FADE)
         self.play(
             self.in_wire.flash(theme.INFERENCE),
-            ReplacementTransform(old[0], mask[0].inner(index)),
+            Flight(old[0], mask[0].inner(index)),
             FadeIn(mask[0].rest(index)),
-            ReplacementTransform(old[2], mask[2]),
+            Flight(old[2], mask[2]),
             FadeOut(old[1]),
             FadeIn(mask[1]),
             run_time=theme.MOVE,
@@ -240,7 +239,7 @@ class AutoregressiveLoop(LectureScene):
         with self.beat("free", variant="same" if same else "differ"):
             self.play(FadeOut(old), run_time=0.5)
             moves = zip(self.input, wanted, strict=True)
-            self.play(*(ReplacementTransform(*move) for move in moves), run_time=0.8)
+            self.play(*(Flight(*move) for move in moves), run_time=0.8)
             self.play(FadeIn(heads, chosen[0], signs[0]), run_time=0.5)
             for token, sign in zip(chosen[1:], signs[1:], strict=True):
                 self.play(FadeIn(token, sign, shift=0.15 * RIGHT), run_time=0.5)
@@ -289,7 +288,7 @@ class AutoregressiveLoop(LectureScene):
         keys = table["keys"]
         if before is not None:
             pairs = [(before["keys"].row_all(i), keys.row_all(i)) for i in range(keys.shape[0] - 1)]
-            self.play(*(TransformFromCopy(*pair) for pair in pairs), run_time=0.9)
+            self.play(*(Flight(old.copy(), new) for old, new in pairs), run_time=0.9)
         self.play(FadeIn(keys.row_all(-1)), Create(table["new"]), run_time=0.5)
 
     def takeaway(self) -> None:

@@ -21,13 +21,12 @@ from manim import (
     FadeOut,
     LaggedStart,
     Line,
-    ReplacementTransform,
     VGroup,
 )
 
 from scenes import theme
 from scenes.inference import InferenceStep
-from scenes.parts import PLUS, Grid, Phrase, Say, Strip, Wire
+from scenes.parts import PLUS, Flight, Grid, Phrase, Say, Strip, Wire
 from scenes.parts.inputs import InferenceSide
 from scenes.parts.loop import WORDS_Y, DecoderSide, SourceSide
 from scenes.parts.step import HEAD_Y, grow_bars, in_lines, probability_bars
@@ -115,7 +114,7 @@ class InferenceStep1(InferenceStep):
         sizes = {key: Say(run.size("decoder.mask", n), 0) for n, key in enumerate("rc")}
         with self.beat("decoder", {"word": self.read[0], "weight": weight, **sizes}):
             self.play(FadeOut(self.worked), run_time=theme.FADE)
-            self.play(ReplacementTransform(self.sum, row), FadeIn(self.token), run_time=theme.MOVE)
+            self.play(Flight(self.sum, row), FadeIn(self.token), run_time=theme.MOVE)
             self.play(FadeIn(self.decoder, in_wire), run_time=0.5)
             self.play(in_wire.flash(theme.INFERENCE), run_time=0.5)
             self.play(FadeIn(mask, share), run_time=0.5)

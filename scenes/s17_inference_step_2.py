@@ -21,14 +21,12 @@ from manim import (
     FadeOut,
     LaggedStart,
     ManimColor,
-    ReplacementTransform,
-    TransformFromCopy,
     VGroup,
 )
 
 from scenes import theme
 from scenes.inference import InferenceStep
-from scenes.parts import Grid, Mask, Phrase, arrow, outline, shape_of
+from scenes.parts import Flight, Grid, Mask, Phrase, arrow, fly, outline, shape_of
 from scenes.parts.inputs import Columns
 from scenes.parts.step import HEAD_Y, MaskTable
 from scenes.parts.weight_map import WeightMap
@@ -117,10 +115,7 @@ class InferenceStep2(InferenceStep):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(top, heads[0]), run_time=0.5)
             self.play(FadeIn(heads[1], both.cells, both.row_labels), run_time=0.5)
-            moved = (
-                TransformFromCopy(*pair)
-                for pair in zip(top.numbers, both.row_numbers(0), strict=True)
-            )
+            moved = (fly(*pair) for pair in zip(top.numbers, both.row_numbers(0), strict=True))
             self.play(*moved, run_time=theme.MOVE)
             self.play(FadeIn(both.row_numbers(1)), run_time=0.5)
             self.play(
@@ -209,9 +204,7 @@ class InferenceStep2(InferenceStep):
             self.play(LaggedStart(*(FadeIn(line) for line in plan.lines), lag_ratio=0.3))
             self.play(FadeIn(plan.legend), run_time=0.3)
             if marked:
-                moves = (
-                    ReplacementTransform(plan.boxes[name], box) for name, box in marked.items()
-                )
+                moves = (Flight(plan.boxes[name], box) for name, box in marked.items())
                 self.play(LaggedStart(*moves, lag_ratio=0.4), run_time=1.2)
 
     @property

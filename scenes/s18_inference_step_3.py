@@ -23,13 +23,23 @@ from manim import (
     FadeOut,
     LaggedStart,
     ManimColor,
-    TransformFromCopy,
     VGroup,
 )
 
 from scenes import theme
 from scenes.inference import InferenceStep
-from scenes.parts import Grid, Number, Phrase, Say, Token, arrow, outline, shape_of, token_row
+from scenes.parts import (
+    Flight,
+    Grid,
+    Number,
+    Phrase,
+    Say,
+    Token,
+    arrow,
+    outline,
+    shape_of,
+    token_row,
+)
 from scenes.parts.flow import cross
 from scenes.parts.inputs import Columns
 from scenes.parts.step import HEAD_Y, MaskTable
@@ -247,7 +257,7 @@ class InferenceStep3(InferenceStep):
                 kept = VGroup(name, *(read[:-1] if before is not None else read))
                 self.play(FadeIn(kept), run_time=0.3)
                 if before is not None:
-                    self.play(TransformFromCopy(before, read[-1]), run_time=0.6)
+                    self.play(Flight(before.copy(), read[-1]), run_time=0.6)
                 self.play(FadeIn(way, written, shift=0.2 * RIGHT), run_time=0.5)
                 self.play(FadeIn(sign, should), run_time=0.4)
                 before = written

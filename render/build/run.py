@@ -29,12 +29,11 @@ from render.build.places import CacheChoice
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
 from render.build.products import Pictures
-from render.build.report import Report, exit_code, summary
+from render.build.report import Report, announcement, exit_code, summary
 from render.build.screen import Estimate, Screen
 from render.build.videos import Video
 from render.media.quality import BYTES_PER_SECOND
 
-_NAMED = 4  # scenes that --watch names
 WATCHED = "LECTURE_WATCHED"  # set in the environment of a render that --watch starts
 
 
@@ -59,6 +58,11 @@ class Run:
         self._given: set[str] = set()  # steps that were given out
         self._slots: set[str] = set()  # the heavy ones among them
 
+    @property
+    def made_one_film(self) -> bool:
+        """Whether there was one job only, and its film was joined in this run."""
+        return [report.film for report in self.reports] == ["made"]
+
     def explain(self) -> Iterator[str]:
         """What would be made, and why; makes and writes nothing."""
         stored = [] if self.how.force else self._in_store()
@@ -69,16 +73,7 @@ class Run:
 
     def announcement(self) -> str:
         """What is about to be rendered and why, in a line; empty if nothing is."""
-        told = []
-        for report in self.reports:
-            for scene in report.job.scenes:
-                why = report.why(scene)
-                if why or self.how.force:
-                    name = report.job.video_name(scene)
-                    shown = f"{report.job.out.name}/{name}" if len(self.reports) > 1 else name
-                    told.append(f"{shown} ({why[0] if why else '--force'})")
-        more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
-        return f"rendering {', '.join(told[:_NAMED])}{more}" if told else ""
+        return announcement(self.reports, self.how.force)
 
     def as_they_are(self, command: str) -> Iterator[str]:
         """What is out of date, a line each. Raises LectureError, with the ``command`` that renders

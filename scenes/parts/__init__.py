@@ -16,7 +16,7 @@ from .lookup import IdToken, LookupTable, sized
 from .machine import Machine
 from .miniature import Miniature, Parcel
 from .mixing import WeightedSum
-from .motion import born_each, born_of, fly, hand_over
+from .motion import EARLY, LATE, Flight, born_each, born_of, fly, hand_over
 from .phrase import Facts, Glyphs, Number, Phrase, Quoted, Say, fill, row
 from .plot import Plot
 from .projection import Connections, DotProduct, Projection
@@ -30,7 +30,9 @@ from .wave import COSINE, SINE, Wave, WaveTable
 
 __all__ = [
     "COSINE",
+    "EARLY",
     "GAP",
+    "LATE",
     "OVER",
     "PLUS",
     "SINE",
@@ -48,6 +50,7 @@ __all__ = [
     "Equation",
     "Facts",
     "Fan",
+    "Flight",
     "Glyphs",
     "Grid",
     "Header",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from manim import LEFT, RIGHT, TransformFromCopy, VGroup
+from manim import LEFT, RIGHT, VGroup
 
 from .. import theme
 from ..rounding import decimals_needed
 from ..values import Values
 from .equation import PLUS, TIMES, Equation, Term
 from .grid import Grid, outline
+from .motion import fly
 from .phrase import Number, Phrase
 from .shapes import arrow
 
@@ -73,8 +74,8 @@ class OutputProjection(VGroup):
         """For one dimension: the animations that bring its two numbers, and its signs."""
         terms = self.line.terms
         moves = [
-            TransformFromCopy(self.vector.number(0, d), terms[4 * d]),
-            TransformFromCopy(self.matrix.number(self.goal, d), terms[4 * d + 2]),
+            fly(self.vector.number(0, d), terms[4 * d]),
+            fly(self.matrix.number(self.goal, d), terms[4 * d + 2]),
         ]
         return moves, VGroup(terms[4 * d + 1], *([terms[4 * d - 1]] if d else []))
 

@@ -9,7 +9,7 @@ from manim import LEFT, RIGHT, Animation, FadeIn, Mobject, VGroup
 from .. import theme
 from ..values import Scalar, Values
 from .equation import OVER, PLUS, TIMES, Equation, Term
-from .motion import fly
+from .motion import LATE, fly
 from .phrase import Phrase
 
 
@@ -59,7 +59,8 @@ class ScoreLines(VGroup):
     def scaling(self) -> list[Animation]:
         """The second line without its result: the dot product comes down."""
         rest = self.score.terms[1:]
-        return [FadeIn(self.names[1], *rest), fly(self.dot.result, self.score.terms[0])]
+        comes = fly(self.dot.result, self.score.terms[0])
+        return [FadeIn(self.names[1]), FadeIn(*rest, rate_func=LATE), comes]
 
     def result(self) -> Animation:
         return FadeIn(self.score.right_side(), shift=0.2 * LEFT)

@@ -24,6 +24,7 @@ from manim import (
 from .. import theme
 from ..values import Scalar, Values, compute, constant
 from .grid import GAP, Grid
+from .motion import EARLY, LATE
 from .phrase import Number, Phrase, row
 from .plot import Plot
 
@@ -149,7 +150,7 @@ class WaveTable:
         plot.ticks, plot.numbers = scale.ticks, scale.numbers
         plot.add(plot.ticks, plot.numbers)
         zoom = wave.zoom(plot, self.curves[d], self.dots[d], end)
-        return [zoom, FadeOut(old), FadeIn(new)]
+        return [zoom, FadeOut(old, rate_func=EARLY), FadeIn(new, rate_func=LATE)]
 
     def above(self) -> VGroup:
         """Everything over the table."""

@@ -1,17 +1,33 @@
-"""Twelve faults planted by hand, each of which an audit must catch; and a clean scene."""
+"""Faults planted by hand, each of which an audit must catch; and a clean scene."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from manim import LEFT, RIGHT, UP, FadeIn, FadeOut, MathTypst, Text, Transform, VGroup
+from manim import (
+    DOWN,
+    LEFT,
+    RIGHT,
+    UP,
+    FadeIn,
+    FadeOut,
+    FadeTransform,
+    MathTypst,
+    ReplacementTransform,
+    Succession,
+    Text,
+    Transform,
+    TransformFromCopy,
+    TransformMatchingShapes,
+    VGroup,
+)
 
 from render.review.audit import sweep
 from render.review.audit.fault import Fault
 from render.review.audit.sums import work_out
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Equation, Grid, Number, Phrase, Say, Term, Token, outline, row
+from scenes.parts import Equation, Flight, Grid, Number, Phrase, Say, Term, Token, fly, outline, row
 from scenes.settings import Settings
 from scenes.values import Scalar, Values, constant
 
@@ -274,3 +290,69 @@ def test_a_fault_has_its_beat_time_and_place_and_a_picture(tmp_path):
 
     pixels = np.asarray(Image.open(picture).convert("RGB")).reshape(-1, 3)
     assert (pixels == [255, 59, 59]).all(axis=1).any()
+
+
+# -- on the way ------------------------------------------------------------------------------------
+
+
+def moving(move, old=None, new=None):
+    """A middle in which ``old`` is shown and ``move(old, new)`` is played; four decimals that
+    become three unless told otherwise."""
+
+    def middle(scene) -> None:
+        value = scene.training[WEIGHTS][0, 0, 1]
+        one = old or Number(value, 4, size=40).shift(2 * LEFT)
+        other = new or Number(value, 3, size=32).shift(2 * RIGHT)
+        scene.play(FadeIn(one))
+        scene.play(move(one, other))
+
+    return middle
+
+
+MELTING = {
+    "replaced": ReplacementTransform,
+    "from a copy": TransformFromCopy,
+    "cross-faded on the way": FadeTransform,
+    "glyph by glyph": TransformMatchingShapes,
+    "become": lambda old, new: old.animate.become(new),
+    "in a group": lambda old, new: ReplacementTransform(VGroup(VGroup(old)), VGroup(VGroup(new))),
+    "for an instant": lambda old, new: Succession(
+        old.animate(run_time=3).shift(UP), ReplacementTransform(old, new, run_time=0.1)
+    ),
+    "out of a shape": lambda old, new: ReplacementTransform(outline(VGroup(old)), new),
+}
+
+
+@pytest.mark.parametrize("move", MELTING.values(), ids=MELTING)
+def test_12_a_number_that_melts_into_another_string(move):
+    assert "morph" in kinds(faults_of(moving(move)))
+
+
+def test_12_other_words_formulas_and_raw_texts_that_melt():
+    for old, new in (
+        (Phrase("注意力"), Phrase("前馈")),
+        (MathTypst("x"), MathTypst("y + x")),
+        (Text("一", font=theme.FONT), Text("二", font=theme.FONT)),
+    ):
+        middle = moving(ReplacementTransform, old.shift(2 * LEFT), new.shift(2 * RIGHT))
+        assert "morph" in kinds(faults_of(middle))
+
+
+def test_12_a_text_bent_into_bold_or_squeezed():
+    bold = moving(ReplacementTransform, Phrase("课"), Phrase("课", bold=True).shift(DOWN))
+    squeezed = moving(lambda old, new: old.animate.stretch(0.5, 0))
+    for middle in (bold, squeezed):
+        (fault,) = (f for f in faults_of(middle) if f.kind == "morph")
+        assert "out of shape" in fault.what
+
+
+def test_texts_that_move_and_are_exchanged_where_they_land_pass():
+    for move in (
+        Flight,
+        fly,
+        lambda old, new: Flight(VGroup(old), VGroup(new)),
+        lambda old, new: Succession(old.animate.shift(UP), Flight(old, new)),
+        lambda old, new: old.animate.scale(1.2).move_to(new).set_color(theme.WEIGHT),
+        lambda old, new: FadeOut(old, target_position=new, scale=0.8),
+    ):
+        assert [f for f in faults_of(moving(move)) if f.kind == "morph"] == []

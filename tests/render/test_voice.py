@@ -67,7 +67,9 @@ def studio(tmp_path: Path, front_door: FrontDoor) -> Studio:
     return made
 
 
-def test_scenes_and_film_are_in_step_with_their_recordings(studio: Studio, binary: str) -> None:
+def test_scenes_and_film_are_in_step_with_their_recordings(
+    studio: Studio, ffmpeg_tool: str
+) -> None:
     studio.run()
     starts = {}
     film = read(studio.out / "lecture.mp4")
@@ -87,7 +89,7 @@ def test_scenes_and_film_are_in_step_with_their_recordings(studio: Studio, binar
     assert studio.record_of("01_square_zh")["frames"] == int((3.4 + 0.35) * 15)
     assert studio.record_of("02_circle_zh")["frames"] == 15
     for name in ("01_square_zh", "02_circle_zh", "lecture"):
-        loud, peak = measure(binary, studio.out / f"{name}.mp4")
+        loud, peak = measure(ffmpeg_tool, studio.out / f"{name}.mp4")
         assert loud == pytest.approx(TARGET, abs=1)
         assert peak < -1.5
     with av.open(str(studio.out / "lecture.mp4")) as container:
@@ -389,7 +391,7 @@ def test_a_script_of_a_track(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.slow
-def test_a_real_scene_with_recordings_of_all_sorts(tmp_path: Path, binary: str) -> None:
+def test_a_real_scene_with_recordings_of_all_sorts(tmp_path: Path, ffmpeg_tool: str) -> None:
     """Recordings made with the draft voice as if they were a lecturer's own: one missing, one
     silent, one broken, one of 44.1 kHz and one channel. The rest is in step within a frame."""
     pytest.importorskip("espeakng_loader")
@@ -405,7 +407,9 @@ def test_a_real_scene_with_recordings_of_all_sorts(tmp_path: Path, binary: str) 
     write(scene / "forcing.wav", np.zeros(2 * RATE))
     (scene / "grow.wav").write_bytes(b"no sound" * 99)
     other = ["-ar", "44100", "-ac", "1", str(scene / "compare.flac")]
-    subprocess.run([binary, "-v", "error", "-i", str(scene / "compare.wav"), *other], check=True)
+    subprocess.run(
+        [ffmpeg_tool, "-v", "error", "-i", str(scene / "compare.wav"), *other], check=True
+    )
     (scene / "compare.wav").unlink()
 
     voice = f"recordings:{takes}"
@@ -430,7 +434,7 @@ def test_a_real_scene_with_recordings_of_all_sorts(tmp_path: Path, binary: str) 
         assert like > 0.95, beat["name"]
         assert end - start >= len(said), beat["name"]
     assert silent == ["training", "forcing", "grow"]
-    loud, peak = measure(binary, video)
+    loud, peak = measure(ffmpeg_tool, video)
     assert loud == pytest.approx(TARGET, abs=0.5)
     assert peak < -1.5
 

@@ -2,11 +2,25 @@
 
 import numpy as np
 import pytest
-from manim import LEFT, RIGHT, Transform
+from manim import LEFT, RIGHT, FadeIn, Scene, Transform, VGroup, tempconfig
 
 from engine.errors import LectureError
 from scenes import theme
-from scenes.parts import Bars, Equation, Grid, Narration, Number, Phrase, Quoted, Say, Term, row
+from scenes.parts import (
+    Bars,
+    Equation,
+    Flight,
+    Grid,
+    Narration,
+    Number,
+    Phrase,
+    Quoted,
+    Say,
+    Term,
+    Token,
+    fly,
+    row,
+)
 from scenes.parts.header import break_template
 from scenes.values import Values, constant
 
@@ -170,3 +184,90 @@ def test_place_puts_edges_where_told():
     assert phrase.place([1, 2, 0], LEFT).get_left()[0] == pytest.approx(1)
     assert phrase.place([1, 2, 0], RIGHT).get_right()[0] == pytest.approx(1)
     assert phrase.midline == pytest.approx(2)
+
+
+# -- motion ----------------------------------------------------------------------------------------
+
+
+#: Of the way: the next frame shows the new text.
+JUST_BEFORE = 1 - 1e-6
+
+
+def halfway(flight):
+    flight.begin()
+    flight.interpolate(0.5)
+    return flight.mobject
+
+
+def test_a_text_in_flight_keeps_its_letters_and_gets_the_size_and_colour_of_its_goal():
+    old = Number(scalar(0.20227), 4, size=40)
+    new = Number(scalar(0.20227), 3, size=20, color=theme.WEIGHT).shift(3 * RIGHT)
+    em = old.em
+    flight = Flight(old, new, rate_func=lambda alpha: alpha)
+    assert halfway(flight).text == "0.2023"
+    assert old[0].get_fill_color() == theme.INK
+    assert old.is_intact()
+    assert old.em == pytest.approx((em + new.em) / 2)
+    flight.interpolate(JUST_BEFORE)
+    assert old.is_intact()
+    assert old.em == pytest.approx(new.em, rel=0.01)
+    assert np.allclose(old[0].get_fill_color().to_rgb(), theme.WEIGHT.to_rgb(), atol=0.01)
+    flight.interpolate(1)
+    assert [glyph.points.tolist() for glyph in old] == [glyph.points.tolist() for glyph in new]
+
+
+@pytest.mark.parametrize(
+    ("value", "old", "new"),
+    [
+        (0.20227, {"decimals": 4}, {"decimals": 3}),
+        (-0.5, {"decimals": 1, "bracket": True}, {"decimals": 4}),
+        (2.075, {"decimals": 4}, {"decimals": 4, "signed": True}),
+        (9.996, {"decimals": 3}, {"decimals": 0, "bold": True}),
+    ],
+)
+def test_where_a_number_lands_its_last_digit_before_the_point_lies_on_the_new_one(value, old, new):
+    one, other = Number(scalar(value), **old), Number(scalar(value), **new).shift([3, 1, 0])
+    flight = Flight(one, other)
+    flight.begin()
+    flight.interpolate(JUST_BEFORE)
+    units = [number[len(number.text.partition(".")[0]) - 1] for number in (one, other)]
+    assert units[0].get_x() == pytest.approx(units[1].get_x(), abs=0.004)
+    assert one.midline == pytest.approx(other.midline, abs=0.004)
+
+
+def test_a_text_that_gets_longer_lands_on_the_beginning_of_the_new_one():
+    old, new = Phrase("WQ"), Phrase("WQ ≠").shift(RIGHT)
+    flight = Flight(old, new)
+    flight.begin()
+    flight.interpolate(JUST_BEFORE)
+    assert old.get_left()[0] == pytest.approx(new.get_left()[0], abs=0.004)
+
+
+def test_matrices_fly_with_all_their_texts_and_are_exchanged_on_landing(tmp_path):
+    old = Grid.signed(matrix([0.5, -0.25], [1, 2]), rows=["a", "b"], decimals=2)
+    new = Grid.signed(matrix([0.5, -0.25], [1, 2]), rows=["a", "b"], decimals=4).shift(RIGHT)
+    flight = Flight(old, new)
+    halfway(flight)
+    assert [number.text for number in old.numbers] == ["0.50", "\u22120.25", "1.00", "2.00"]
+    assert all(text.is_intact() for text in (*old.numbers, *old.row_labels))
+    with tempconfig({"media_dir": str(tmp_path), "dry_run": True}):
+        scene = Scene()
+        scene.add(old)
+        flight.finish()
+        flight.clean_up_from_scene(scene)
+    assert scene.mobjects == [new]
+
+
+def test_texts_that_cannot_be_paired_are_refused():
+    with pytest.raises(ValueError, match="not built alike"):
+        Flight(Token("课"), Phrase("课"))
+    with pytest.raises(ValueError, match="not built alike"):
+        Flight(VGroup(Phrase("a"), Phrase("b")), VGroup(Phrase("a")))
+
+
+def test_what_comes_from_a_parent_flies_if_it_says_the_same_and_fades_in_otherwise():
+    score = Number(scalar(0.7), 2)
+    assert isinstance(fly(score, Number(scalar(0.7), 4)), Flight)
+    assert isinstance(fly(Phrase("课"), Phrase("课", bold=True)), Flight)
+    assert isinstance(fly(score, Number(scalar(2.01), 2)), FadeIn)
+    assert isinstance(fly(Token("课"), score), FadeIn)

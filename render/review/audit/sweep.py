@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from render.review.audit import captions, layout, provenance, reading, sums, tables
+from render.review.audit import captions, layout, morphs, provenance, reading, sums, tables
 from render.review.audit.fault import Box, Fault
 from scenes import onscreen, playthrough
 from scenes.base import LectureScene
@@ -75,16 +75,23 @@ def audit_class(
         faults.extend(found)
 
     def at_quarter(scene: LectureScene) -> None:
-        if pictures:
-            moving = [animation.mobject for animation in scene.animations or ()]
-            found = layout.check_moving(list(onscreen.items(moving)))
-            faults.extend(fault.at(scene.beat_now, scene.clock) for fault in found)
+        animations = scene.animations or ()
+        found = morphs.check_morphs(animations)
+        if quarters:
+            moving = [animation.mobject for animation in animations]
+            found += layout.check_moving(list(onscreen.items(moving)))
+        known = {(fault.kind, fault.what, fault.beat) for fault in faults}
+        faults.extend(
+            fault.at(scene.beat_now, scene.clock)
+            for fault in found
+            if (fault.kind, fault.what, scene.beat_now) not in known
+        )
 
     scene = playthrough.play_class(
         scene_class,
         settings,
         at_beat=at_beat,
-        at_quarter=at_quarter if quarters else None,
+        at_quarter=at_quarter if pictures else None,
     )
     if numbers:
         faults += provenance.check_records(scene.record.numbers(), recompute)

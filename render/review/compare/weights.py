@@ -16,7 +16,7 @@ from engine.passes import Passes
 if TYPE_CHECKING:
     from scenes.settings import Settings
 
-_OTHER = ("config.", "vocabulary: ")
+_OTHER = ("config.", "vocabulary", "objective: ", "tokens.")
 
 
 @dataclass(frozen=True)
