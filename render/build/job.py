@@ -126,13 +126,13 @@ class BuildOptions:
             words += ["--weights", file]
         return shlex.join(words)
 
-    def own(self, job: Job) -> str:
+    def own(self, job: Job) -> tuple[str, ...]:
         """What tells a lesson, weights, or burned captions of one's own apart from the plain
         lecture when they are uploaded; empty for that."""
         lesson = Path(self.lesson).stem if self.lesson != DEFAULT_LESSON else ""
         weights = Path(job.settings.weights).stem if self.weights else ""
         burned = f"captions-{job.burn}" if job.burn else ""
-        return "-".join(filter(None, (lesson, weights, burned)))
+        return tuple(filter(None, (lesson, weights, burned)))
 
 
 @dataclass(frozen=True, slots=True)

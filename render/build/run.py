@@ -164,16 +164,16 @@ class Run:
         return cache_for(self.how.cache, self._space.folder)
 
     def _loop(self) -> None:
-        running = 0
+        running, over = 0, 1
         while True:
-            self._estimate.slots = self._pool_now.slots
-            running += self._give_out()
-            for report in self.reports:
-                self._say(report.lines())
+            if over:
+                running += self._give_out()
+                for report in self.reports:
+                    self._say(report.lines())
             if not running:
                 return
-            for event in self._pool_now.events(timeout=1.0):
-                running -= self._heed(event)
+            over = sum(map(self._heed, self._pool_now.events(timeout=1.0)))
+            running -= over
 
     def _give_out(self) -> int:
         """Take from the cache what it has; give out the rest, as far as there are slots. Returns
@@ -225,7 +225,7 @@ class Run:
             inputs=before,
             aside=tuple(sorted(product.aside)),
             folder=str(folder),
-            threads=max(1, self.how.processes // max(1, len(self._slots) + 1)),
+            threads=max(1, self.how.processes // self._estimate.slots),
             heavy=product.heavy,
             length=round(product.frames()),
             spoken=product.spoken(),

@@ -231,7 +231,7 @@ def _pack(options: BuildOptions, job: Job, target: Path, title: str) -> int:
     """Make a SCORM package of the job's page; the exit code."""
     from render.documents import scorm
     from render.media.sidecars import SideFiles
-    from render.platforms.pieces import item
+    from render.platforms.folder import item_name
 
     film = SideFiles(job.out / job.film_name)
     named = title or film.read_about()[job.language]["title"]
@@ -239,7 +239,7 @@ def _pack(options: BuildOptions, job: Job, target: Path, title: str) -> int:
         made = scorm.write(
             page_of(job, options).write(folder / "page"),
             target,
-            item=item(job, options.own(job)),
+            item=item_name(job.settings.track, job.language, options.own(job)),
             title=named,
             scenes=sum(scene.number > 0 for scene in job.film),
         )
@@ -267,26 +267,32 @@ def _publication(
     parts: str | None,
     asked: Description,
 ) -> Publication:
-    from render.platforms.folder import Publication
-    from render.platforms.pieces import fitted, item, of_order
+    from render.platforms.folder import Publication, item_name, published_film, published_scene
 
-    pieces = of_order(job, parts or platform.publish, asked)
+    parts, language, track = parts or platform.publish, job.language, job.settings.track
+    videos = []
+    if parts in ("film", "both"):
+        videos.append(published_film(job.out / job.film_name, language, track, asked))
+    if parts in ("scenes", "both"):
+        videos += [
+            published_scene(job.video(scene), language) for scene in job.film if scene.number
+        ]
     return Publication(
         platform=platform,
-        item=item(job, options.own(job)),
-        language=job.language,
-        pieces=tuple(fitted(piece, platform) for piece in pieces),
+        item=item_name(track, language, options.own(job)),
+        language=language,
+        videos=tuple(video.fitted(platform) for video in videos),
         target=target,
     )
 
 
 def _publish(publication: Publication) -> int:
     """Check, tell, write; the exit code."""
-    from render.platforms import checks
-    from render.platforms.wording import ENGLISH
+    from render.platforms import rules
+    from render.platforms.rules import ENGLISH
 
     found = publication.look()
-    faults = checks.faults(found)
+    faults = rules.faults(found)
     if faults:
         for line in ENGLISH.lines(faults):
             print(f"not taken: {line}", file=sys.stderr)
@@ -296,11 +302,11 @@ def _publish(publication: Publication) -> int:
             file=sys.stderr,
         )
         return 2
-    advice = [finding for finding in found if finding.rule.advice]
+    advice = rules.advice(found)
     for line in ENGLISH.lines(advice):
         print(f"advice: {line}")
     target = publication.write(advice)
-    count = len(publication.pieces)
+    count = len(publication.videos)
     print(f"{target}: ready for {publication.platform.name}, {count} video{'s' * (count > 1)}")
     print(f"what is left to do: {target / 'CHECKLIST.md'}")
     return 0

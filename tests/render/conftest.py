@@ -21,6 +21,7 @@ from render.media.pictures import FrameEncoder
 from render.media.quality import QUALITIES
 
 from .rendered import TEXTS, Rendered
+from .standin_server import signed_by_itself
 
 ROOT = Path(__file__).resolve().parents[2]
 STANDIN = Path(__file__).parent / "standin"
@@ -96,6 +97,12 @@ def binary(request: pytest.FixtureRequest) -> str:
 def ffmpeg_tool() -> str:
     """Any ffmpeg, for tests of something else that need a file made or measured."""
     return ffmpeg.find()
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a server on this computer; nobody vouches for it."""
+    return signed_by_itself(tmp_path_factory.mktemp("certificate") / "own.pem")
 
 
 def draw(index: int) -> np.ndarray:

@@ -10,8 +10,7 @@ from PIL import Image
 
 from render.media.mux import Part, Video, chapters_of, mux
 from render.media.sidecars import SideFiles
-from render.platforms.folder import Publication
-from render.platforms.pieces import Piece
+from render.platforms.folder import Publication, PublishedVideo
 from render.platforms.rules import named
 
 from .conftest import DRAFT, ORIGIN, encode
@@ -56,8 +55,8 @@ def beside(video: Path) -> None:
 def publication(video: Path, platform: str, target: Path) -> Publication:
     """The film in Chinese, for a platform."""
     texts = SideFiles(video).read_about()["zh"]
-    piece = Piece("transformer_lecture_zh", video, texts, "zh")
-    return Publication(named(platform), "transformer-lecture-full-zh", "zh", (piece,), target)
+    one = PublishedVideo("transformer_lecture_zh", video, texts, "zh")
+    return Publication(named(platform), "transformer-lecture-full-zh", "zh", (one,), target)
 
 
 def published(video: Path, platform: str, target: Path) -> Path:

@@ -13,7 +13,7 @@ from manim.mobject.text.typst_mobject import Typst
 import engine
 from render.review.audit.fault import Fault
 from scenes.onscreen import Item, TextItem
-from scenes.parts import Glyphs, Number, Quoted
+from scenes.parts import Glyphs, Number, Phrase
 from scenes.rounding import shown
 from scenes.settings import Settings
 from scenes.values import OPERATIONS
@@ -119,10 +119,7 @@ def stray_digits(item: TextItem) -> str:
     text = item.text
     if isinstance(mobject, Text):
         return " ".join(re.findall(r"[\d.]+", text)) if re.search(r"\d", text) else ""
-    text = NAME.sub(" ", text)
-    for quoted in mobject.submobjects:
-        if isinstance(quoted, Quoted):
-            text = text.replace(quoted.text, " ", 1)
+    text = NAME.sub(" ", mobject.typed if isinstance(mobject, Phrase) else text)
     return " ".join(re.findall(r"\d[\d.]*", text))
 
 
