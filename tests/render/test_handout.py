@@ -399,4 +399,4 @@ def test_command_writes_both_files_and_keeps_the_old_ones_from_bad_input(tmp_pat
 
 def test_front_door_knows_the_command(front_door: FrontDoor, tmp_path):
     refused = front_door("handout", "--lang", "fr", "--out", tmp_path, PYTHONPATH=str(ROOT))
-    assert one_line(refused) == "render: --lang: expected zh, en or zh,en, found 'fr'"
+    assert one_line(refused) == "render: --lang: expected 'zh' or 'en', found 'fr'"

@@ -9,11 +9,11 @@ from engine import reads as engine_reads
 from render.base.reads import Reads
 from render.documents.handout import words
 from render.documents.handout.content import (
+    TIMES,
     Block,
     Equation,
     Expression,
     Formula,
-    Group,
     Handout,
     Math,
     Matrix,
@@ -24,6 +24,7 @@ from render.documents.handout.content import (
     Step,
     Table,
     Typst,
+    joined,
 )
 from render.documents.handout.words import Fact
 from scenes.rounding import decimals_needed, leading
@@ -142,7 +143,7 @@ class Book:
         """A matrix; a vector of the trace becomes a single row."""
         if isinstance(values, Values):
             lines = [values] if len(values.shape) == 1 else list(values)
-            cells = [[number(scalar, decimals) for scalar in line] for line in lines]
+            cells = [numbers(line, decimals) for line in lines]
         else:
             cells = [list(line) for line in values]
         size = range(len(cells)), range(len(cells[0]))
@@ -152,7 +153,7 @@ class Book:
                 caption,
                 tuple(map(tuple, cells)),
                 tuple(rows),
-                tuple(columns if columns is not None else dims(len(cells[0]))),
+                tuple(columns or (f"d{d}" for d in size[1])),
                 look,
                 frozenset(shut),
                 frozenset(marked),
@@ -168,10 +169,6 @@ class Book:
     ) -> None:
         lines = tuple(map(tuple, rows))
         self._blocks.append(Table(caption, tuple(head), lines, frozenset(marked)))
-
-
-def dims(count: int) -> list[str]:
-    return [f"d{d}" for d in range(count)]
 
 
 def number(scalar: Scalar, decimals: int | None = None) -> Number:
@@ -214,25 +211,20 @@ def of(name: str, *indices: str | int) -> Typst:
     return Typst(f"{base}_({inside})") if inside else base
 
 
+def numbers(values: Iterable[Scalar], decimals: int | None = None) -> list[Number]:
+    return [number(value, decimals) for value in values]
+
+
 def listed(values: Iterable[Scalar], decimals: int | None = None, sign: str = ", ") -> Parts:
     """Numbers in a row, as parts of a sentence."""
-    found = [number(value, decimals) for value in values]
-    return tuple(part for n, one in enumerate(found) for part in ((sign, one) if n else (one,)))
+    return tuple(part for one in numbers(values, decimals) for part in (sign, one))[1:]
+
+
+def paired(xs: Iterable[Number], ws: Iterable[Number]) -> Expression:
+    """The sum of each x times its w."""
+    return joined((x, TIMES, w) for x, w in zip(xs, ws, strict=True))
 
 
 def product(a: Number, b: Number) -> Number:
     """a × b with the decimals that write it exactly, four at most."""
     return number(compute("multiply", a.scalar, b.scalar), min(4, a.decimals + b.decimals))
-
-
-def root(*items: Number | Group | str) -> Group:
-    return Group(tuple(items), "sqrt")
-
-
-def bracket(*items: Number | Group | str) -> Group:
-    return Group(tuple(items))
-
-
-def plain_sum(scalars: Sequence[Scalar]) -> Number:
-    """The sum of shares that make a whole."""
-    return whole(compute("add", *scalars))

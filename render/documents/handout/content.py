@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, is_dataclass
 from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow
 
@@ -246,9 +246,9 @@ def _equal(one: Expression, other: Expression) -> bool:
     return left == evaluate(other)
 
 
-def joined(terms: Sequence[Expression], operator: str = PLUS) -> Expression:
-    """Expressions in a row with an operator between them."""
+def joined(terms: Iterable[Expression | Number | Group], operator: str = PLUS) -> Expression:
+    """Terms in a row with an operator between them."""
     made: list[Number | Group | str] = []
-    for n, term in enumerate(terms):
-        made += [operator, *term] if n else [*term]
-    return tuple(made)
+    for term in terms:
+        made += [operator, *(term if isinstance(term, tuple) else (term,))]
+    return tuple(made[1:])

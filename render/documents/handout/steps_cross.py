@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from render.documents.handout import workings
-from render.documents.handout.book import Book, number, of, visible, whole
+from render.documents.handout.book import Book, number, numbers, of, visible, whole
 from render.documents.handout.content import OVER, Group, Number, Typst, joined
 from render.documents.handout.steps_encoder import cross_layer
 from render.documents.handout.workings import Place, last_norm, place
-from scenes.rounding import decimals_needed
 from scenes.values import compute
 
 
@@ -23,8 +22,7 @@ def cross_attention(book: Book) -> None:
     workings.project(book, at, "q", 0, token)
     workings.vectors(book, at, "q", words)
     book.step(76, "memory", token=keys[0])
-    for role in "kv":
-        workings.project(book, at, role, 0, keys[0], x=run["memory"])
+    workings.project(book, at, "kv", 0, keys[0], x=run["memory"])
     workings.vectors(book, at, "kv", keys)
     book.step(77, "score", token=token)
     workings.dots(book, at, 0, words, keys)
@@ -77,15 +75,12 @@ def output(book: Book) -> None:
     run, words, vocabulary = book.training, book.target, book.vocabulary
     out = run[last_norm(run, "decoder", len(run.layers("decoder")) - 1)]
     matrix, logits, p = run.weight("output_projection.weight"), run["logits"], run["probabilities"]
-    places = decimals_needed([value.exact for value in matrix.scalars()], 4)
+    places = workings.decimals_of(matrix, 4)
     goals = [int(i) for i in run["target.ids"].array]
     book.step(86, "logit", token=words[0], words=whole(run.size("logits", 1)))
     book.formula(Typst('z = h W_"out"^top'))
     book.matrix(book.words("matrix"), matrix, vocabulary, decimals=places, marked=[goals[0]])
-    xs = [number(value) for value in out[0]]
-    for word in range(len(vocabulary)):
-        row = [number(value, places) for value in matrix[word]]
-        workings.dot(book, of("z", vocabulary[word]), xs, row, number(logits[0, word]))
+    workings.linear(book, "z", matrix, numbers(out[0]), logits[0], vocabulary, 4)
     book.matrix(book.words("logits"), logits, words, vocabulary)
     book.step(87, token=words[0])
     largest = compute("max", *logits[0])
@@ -130,7 +125,7 @@ def losses(book: Book, goals: list[int]) -> None:
     book.step(90)
     count, mean = whole(run.size("loss.per_position", 0)), number(run["loss.mean"][()])
     book.say("mean", count=count)
-    total = Group(joined([(number(value),) for value in loss]))
+    total = Group(joined(numbers(loss)))
     book.equation(book.upright("mean_loss"), (total, OVER, count), (mean,))
     (worst,) = loss.argmax()
     facts = {"goal": words[worst], "p": number(p[worst, goals[worst]]), "loss": number(loss[worst])}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from render.documents.handout import workings
-from render.documents.handout.book import Book, number, of, plain_sum, whole
+from render.documents.handout.book import Book, number, numbers, of, whole
 from render.documents.handout.content import PLUS, Number, Typst, joined
 from render.documents.handout.steps_encoder import cross_layer
 from render.documents.handout.workings import Place, last_norm, place
@@ -46,8 +46,9 @@ def masked_scores(book: Book, row: int) -> None:
     for j, word in enumerate(words):
         sides = (number(at["scores"][0, row, j]), PLUS, m[row][j])
         book.equation(of("s'", words[row], word), sides, (number(at["masked_scores"][0, row, j]),))
-    masked = [[number(score) for score in line] for line in at["masked_scores"][0]]
-    book.matrix(book.words("all_masked"), masked, words, words, closed=workings.future)
+    book.matrix(
+        book.words("all_masked"), at["masked_scores"][0], words, words, closed=workings.future
+    )
     book.say("softmax", token=words[row], zero=whole(0))
     workings.softmax(book, at, row, words, words[row])
     workings.maps(book, at, words, words, [0], closed=workings.future, decimals=4)
@@ -76,8 +77,8 @@ def first_layer(book: Book) -> None:
     at = place(run, "decoder", 0, "self_attn")
     book.step(55, "compare")
     encoder = place(run, "encoder", 0, "self_attn")
-    heat_of_source = [[number(w, 3) for w in line] for line in encoder["weights"][0]]
-    book.matrix(book.words("encoder"), heat_of_source, book.source, book.source, look="heat")
+    named, weights = book.words("encoder"), encoder["weights"][0]
+    book.matrix(named, weights, book.source, book.source, look="heat", decimals=3)
     workings.maps(book, at, words, words, [0], closed=workings.future)
     book.point("zeros", zeros=closed_zeros(at["weights"][0]))
     book.step(56)
@@ -85,7 +86,7 @@ def first_layer(book: Book) -> None:
     book.say("rows", first=words[0], last=words[-1], one=one)
     workings.maps(book, at, words, words, [1], closed=workings.future)
     last = list(at["weights"][0, -1])
-    book.equation(of("sum", words[-1]), joined([(number(w, 3),) for w in last]), (plain_sum(last),))
+    book.equation(of("sum", words[-1]), joined(numbers(last, 3)), (whole(compute("add", *last)),))
     book.step(57, "mix", token=token, zero=whole(0))
     workings.mixed(book, at, row, token)
     book.step(58, "concat", token=token)
@@ -133,14 +134,12 @@ def second_layer(book: Book) -> None:
     token, layer = words[row], cross_layer(book)
     at = place(run, "decoder", layer, "self_attn")
     book.step(67, "roles", token=token)
-    for role in "qkv":
-        workings.project(book, at, role, row, token)
+    workings.project(book, at, "qkv", row, token)
     workings.vectors(book, at, "qkv", words, [0])
     book.step(68, "scores", token=token)
     workings.dots(book, at, row, words, words)
     workings.scaled(book, at, row, words, words)
-    masked = [[number(score) for score in line] for line in at["masked_scores"][0]]
-    book.matrix(book.words("matrix"), masked, words, words, closed=workings.future)
+    book.matrix(book.words("matrix"), at["masked_scores"][0], words, words, closed=workings.future)
     book.step(69, "softmax", token=token)
     workings.softmax(book, at, row, words, token)
     workings.maps(book, at, words, words, closed=workings.future)

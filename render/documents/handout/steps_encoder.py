@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from render.documents.handout import workings
-from render.documents.handout.book import Book, dims, number, of, visible, whole
+from render.documents.handout.book import Book, number, numbers, of, visible, whole
 from render.documents.handout.content import TIMES, Group, Number, Parts, Typst, joined
 from render.documents.handout.workings import Place, last_norm, place
 from scenes.values import Scalar, Values, compute
@@ -16,8 +16,7 @@ def projections(book: Book) -> None:
     heads, n, d_k = (whole(size) for size in sizes)
     book.step(14, "roles", token=token)
     book.formula(Typst("Q = X W_Q^top quad K = X W_K^top quad V = X W_V^top"))
-    for role in "qkv":
-        workings.weights_of(book, at, role, 0)
+    workings.weights_of(book, at, 0)
     book.step(15, "row", token=token)
     workings.project(book, at, "q", 0, token, only=[0])
     book.step(16, "row", token=token)
@@ -29,16 +28,14 @@ def projections(book: Book) -> None:
             workings.project(book, at, role, 0, token)
         workings.vectors(book, at, role, words, [0])
     book.step(20, "other", token=token)
-    for role in "qkv":
-        workings.weights_of(book, at, role, 1)
-    for role in "qkv":
-        workings.project(book, at, role, 0, token, head=1)
+    workings.weights_of(book, at, 1)
+    workings.project(book, at, "qkv", 0, token, head=1)
     workings.vectors(book, at, "qkv", words, [1])
     book.step(21, "vectors", token=token, heads=heads, d_k=d_k)
     for head in range(at["q"].shape[0]):
-        lines = [[number(value) for value in at[role][head, 0]] for role in "qkv"]
+        lines = [numbers(at[role][head, 0]) for role in "qkv"]
         named_3 = book.words("head", head=whole(head + 1))
-        book.matrix(named_3, lines, ["Q", "K", "V"], dims(at.d_k))
+        book.matrix(named_3, lines, ["Q", "K", "V"])
     book.step(22, "shapes", heads=heads, n=n, d_k=d_k)
     total = compute("multiply", sizes[0], sizes[1]) * sizes[2]
     book.equation(book.upright("each"), (heads, TIMES, n, TIMES, d_k), (whole(total),))
@@ -59,7 +56,7 @@ def scores(book: Book) -> None:
     book.formula(Typst("a_j = exp(s_j - max s) / (sum_k exp(s_k - max s))"))
     workings.softmax(book, at, 0, words, token)
     book.step(26, "maps", sum=whole(weights[0, 0].sum()))
-    shares = joined([(number(weight, 3),) for weight in weights[0, 0]])
+    shares = joined(numbers(weights[0, 0], 3))
     book.equation(of("sum", token), shares, (whole(weights[0, 0].sum()),))
     workings.maps(book, at, words, words)
     strongest_pairs(book, weights, words)
@@ -88,7 +85,7 @@ def first_layer(book: Book) -> None:
     book.step(30, "wo")
     matrix = at.weight("out_proj")
     named = [f"y{d}" for d in range(matrix.shape[0])]
-    places = workings.weight_decimals(matrix)
+    places = workings.decimals_of(matrix)
     book.matrix(book.words("matrix_wo"), matrix, named, decimals=places)
     workings.output(book, at, 0, token)
     book.step(31, "residual", token=token)
@@ -128,8 +125,7 @@ def second_layer(book: Book) -> None:
     book.step(39, "layers")
     book.matrix(book.words("input"), at.input, words)
     book.step(40, "roles", token=token)
-    for role in "qkv":
-        workings.project(book, at, role, 0, token)
+    workings.project(book, at, "qkv", 0, token)
     workings.vectors(book, at, "qkv", words)
     book.step(41, "scores", token=token)
     workings.dots(book, at, 0, words, words)
@@ -167,7 +163,7 @@ def compared(book: Book) -> None:
     book.step(43, token=token)
     facts = {"token": token, "key_1": words[tops[0]], "key_2": words[tops[1]]}
     book.say("row_same" if tops[0] == tops[1] else "row_differ", **facts)
-    lines = [[number(weight, 3) for weight in weights[0, 0]] for weights in layers]
+    lines = [numbers(weights[0, 0], 3) for weights in layers]
     book.matrix(book.words("rows", token=token), lines, ["L1", "L2"], words, look="heat")
     most = number(compute("log", run.size("source.ids", 0)), 3)
     book.say("entropy", zero=whole(0), most=most)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from render.documents.handout import workings
-from render.documents.handout.book import Book, exactly, listed, number, of, whole
+from render.documents.handout.book import Book, exactly, listed, number, numbers, of, whole
 from render.documents.handout.content import PLUS, Number, Parts, joined
 from render.documents.handout.workings import last_norm, place
-from scenes.rounding import MINUS, decimals_needed
+from scenes.rounding import MINUS
 from scenes.values import Run, compute, constant
 
 
@@ -86,12 +86,8 @@ def chosen(book: Book, step: Written) -> None:
     run, vocabulary = step.run, step.vocabulary
     out = run[last_norm(run, "decoder", len(run.layers("decoder")) - 1)][-1]
     matrix = run.weight("output_projection.weight")
-    places = decimals_needed([value.exact for value in matrix.scalars()], 4)
     book.matrix(book.words("last_row", words=book.sentence(step.read)), out, [step.read[-1]])
-    xs = [number(value) for value in out]
-    for i, name in enumerate(vocabulary):
-        row = [number(value, places) for value in matrix[i]]
-        workings.dot(book, of("z", name), xs, row, number(step.logits[i]))
+    workings.linear(book, "z", matrix, numbers(out), step.logits, vocabulary, 4)
     largest = compute("max", *step.logits)
     exp = [compute("exp", logit - largest) for logit in step.logits]
     total = number(compute("add", *exp))
@@ -108,7 +104,7 @@ def chosen(book: Book, step: Written) -> None:
 def compared(book: Book, step: Written, row: int) -> None:
     """The logits less those of the training row, word by word."""
     apart = [a - b for a, b in zip(step.logits, step.theirs, strict=True)]
-    lines = [[number(value) for value in row] for row in (step.logits, step.theirs, apart)]
+    lines = [numbers(row) for row in (step.logits, step.theirs, apart)]
     names = [book.plain(key, row=whole(row)) for key in ("ours", "theirs", "difference")]
     book.matrix(book.words("comparison"), lines, names, step.vocabulary)
     most = compute("max", *(d if d.exact >= 0 else -d for d in apart))
@@ -179,7 +175,7 @@ def sentence(book: Book, k: int) -> None:
     told = {"words": book.sentence(alone), "target": book.sentence(book.target)}
     book.say("alone_same" if alone == book.target[: k + 1] else "alone_differ", **told)
     if k > 1:
-        terms = joined([(number(s.p[s.wanted]),) for s in steps], "×")
+        terms = joined((number(s.p[s.wanted]) for s in steps), "×")
         whole_p = steps[0].p[steps[0].wanted]
         for s in steps[1:]:
             whole_p = whole_p * s.p[s.wanted]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from render.documents.handout.book import Book, dims, exactly, listed, number, of, product, whole
+from render.documents.handout.book import Book, exactly, listed, number, of, paired, product, whole
 from render.documents.handout.content import OVER, PLUS, TIMES, Group, Number, Typst, joined
 from scenes.rounding import MINUS, decimals_needed
 from scenes.values import Values, compute, constant
@@ -140,12 +140,12 @@ def order(book: Book) -> None:
     one, two = exactly(vectors[0], 2), exactly(vectors[other], 2)
     sentences = {"sentence": book.sentence(words), "reversed": book.sentence(words[::-1])}
     book.step(7, "order", **sentences)
-    terms = joined([(a, TIMES, b) for a, b in zip(one, two, strict=True)])
-    values = [product(a, b) for a, b in zip(one, two, strict=True)]
+    terms = paired(one, two)
+    values = list(map(product, one, two))
     total = compute("add", *(value.scalar for value in values))
     result = number(total, max(value.decimals for value in values))
     label = Typst.of("{} dot {}", of("e", words[0]), of("e", words[other]))
-    book.equation(label, terms, joined([(value,) for value in values]), (result,))
+    book.equation(label, terms, joined(values), (result,))
     book.say("same", **sentences)
 
 
@@ -184,7 +184,7 @@ def inputs(book: Book) -> None:
             place = exactly([embedded[0, d]], 4)[0], number(run["positional"][0, d])
             sides = (place[0], PLUS, place[1]), (number(result[0, d]),)
             book.equation(of("x", words[0], d), *sides)
-        book.matrix(book.words("matrix"), result, words, dims(result.shape[1]))
+        book.matrix(book.words("matrix"), result, words)
         if side == "encoder" and len(words) > 1:
             moved = [a + b for a, b in zip(embedded[0], run["positional"][-1], strict=True)]
             book.say("order", token=words[0])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from render.documents.handout.book import Book, bracket, exactly, number, of, product, root, whole
-from render.documents.handout.content import OVER, PLUS, TIMES, Group, Number, Typst, joined
+from render.documents.handout.book import Book, exactly, number, numbers, of, paired, product, whole
+from render.documents.handout.content import OVER, PLUS, Group, Number, Typst, joined
 from scenes.rounding import MINUS, decimals_needed
 from scenes.values import Run, Scalar, Values, compute, constant
 
@@ -15,9 +15,8 @@ def dot(
     book: Book, label: Typst, xs: Sequence[Number], ws: Sequence[Number], result: Number
 ) -> None:
     """x · w term by term: the products, their values, the sum."""
-    factors = joined([(x, TIMES, w) for x, w in zip(xs, ws, strict=True)])
-    values = joined([(product(x, w),) for x, w in zip(xs, ws, strict=True)])
-    book.equation(label, factors, values, (result,))
+    values = joined(map(product, xs, ws))
+    book.equation(label, paired(xs, ws), values, (result,))
 
 
 @dataclass(frozen=True)
@@ -83,18 +82,19 @@ def weight_rows(at: Place, role: str, head: int) -> list[list[Number]]:
     """The rows of a role's matrix that belong to a head."""
     rows = range(head * at.d_k, (head + 1) * at.d_k)
     matrix = at.weight(f"{role}_proj")
-    places = weight_decimals(matrix)
-    return [[number(scalar, places) for scalar in matrix[i]] for i in rows]
+    places = decimals_of(matrix)
+    return [numbers(matrix[i], places) for i in rows]
 
 
-def weight_decimals(matrix: Values) -> int:
-    return int(decimals_needed([scalar.exact for scalar in matrix.scalars()], 3))
+def decimals_of(matrix: Values, most: int = 3) -> int:
+    """As many as write all numbers of a matrix exactly."""
+    return int(decimals_needed([scalar.exact for scalar in matrix.scalars()], most))
 
 
 def project(
     book: Book,
     at: Place,
-    role: str,
+    roles: str,
     row: int,
     token: str,
     *,
@@ -102,18 +102,20 @@ def project(
     head: int = 0,
     only: Sequence[int] | None = None,
 ) -> None:
-    """Query, key or value of a token: each dimension a row of the matrix times the vector."""
+    """Query, key or value of a token: each dimension a row of the matrix times the vector; all
+    dimensions unless some are named."""
     inputs = exactly((at.input if x is None else x)[row])
-    rows = weight_rows(at, role, head)
-    for d in range(at.d_k) if only is None else only:
-        dot(book, of(role, token, d), inputs, rows[d], number(at[role][head, row, d]))
+    for role in roles:
+        rows = weight_rows(at, role, head)
+        for d in range(at.d_k) if only is None else only:
+            dot(book, of(role, token, d), inputs, rows[d], number(at[role][head, row, d]))
 
 
-def weights_of(book: Book, at: Place, role: str, head: int) -> None:
-    """The matrix of a role, as far as it belongs to a head."""
-    rows = weight_rows(at, role, head)
-    named = book.words("weights_of_head", role=role.upper(), head=whole(head + 1))
-    book.matrix(named, rows, [f"{role}{d}" for d in range(at.d_k)])
+def weights_of(book: Book, at: Place, head: int) -> None:
+    """The matrices of all roles, as far as they belong to a head."""
+    for role in "qkv":
+        named = book.words("weights_of_head", role=role.upper(), head=whole(head + 1))
+        book.matrix(named, weight_rows(at, role, head), [f"{role}{d}" for d in range(at.d_k)])
 
 
 def vectors(
@@ -148,11 +150,9 @@ def maps(
 
 def dots(book: Book, at: Place, row: int, rows: Sequence[str], keys: Sequence[str]) -> None:
     """The dot products of a query with every key, head 1."""
-    q = [number(value) for value in at["q"][0, row]]
     for j, key in enumerate(keys):
-        k = [number(value) for value in at["k"][0, j]]
         label = Typst.of("{} dot {}", of("q", rows[row]), of("k", key))
-        factors = joined([(a, TIMES, b) for a, b in zip(q, k, strict=True)])
+        factors = paired(numbers(at["q"][0, row]), numbers(at["k"][0, j]))
         book.equation(label, factors, (number(at["dot"][0, row, j]),))
 
 
@@ -161,7 +161,7 @@ def scaled(book: Book, at: Place, row: int, rows: Sequence[str], keys: Sequence[
     d_k = whole(at.run.size(f"{at.name}.q", 2))
     for j, key in enumerate(keys):
         dotted, score = at["dot"][0, row, j], at["scores"][0, row, j]
-        sides = (number(dotted), OVER, root(d_k)), (number(score),)
+        sides = (number(dotted), OVER, Group((d_k,), "sqrt")), (number(score),)
         book.equation(of("s", rows[row], key), *sides)
 
 
@@ -186,7 +186,7 @@ def softmax_of(
     for key, score, share in zip(keys, scores, shares, strict=True):
         inside = Group((number(score), MINUS, largest), "exp")
         book.equation(of("e", token, key), (inside,), (share,))
-    book.equation(Typst("sum e"), joined([(share,) for share in shares]), (total,))
+    book.equation(Typst("sum e"), joined(shares), (total,))
     for key, share, weight in zip(keys, shares, weights, strict=True):
         book.equation(of("a", token, key), (share, OVER, total), (plain(weight),))
 
@@ -204,14 +204,13 @@ def mixed(
     only: Sequence[int] | None = None,
     heads: Sequence[int] = (),
 ) -> None:
-    """The values mixed by the weights of a row; in all heads unless some are named."""
+    """The values mixed by the weights of a row; all dimensions and heads unless some are named."""
     for head in heads or range(at.heads):
         weights = [plain(value) for value in at["weights"][head, row]]
         for d in range(at.d_k) if only is None else only:
             values = [number(at["v"][head, j, d]) for j in range(len(weights))]
             result = number(at["heads"][head, row, d])
-            factors = joined([(w, TIMES, v) for w, v in zip(weights, values, strict=True)])
-            book.equation(of("o", token, d), factors, (result,))
+            book.equation(of("o", token, d), paired(weights, values), (result,))
 
 
 def concatenated(book: Book, at: Place, row: int, token: str) -> None:
@@ -223,15 +222,23 @@ def concatenated(book: Book, at: Place, row: int, token: str) -> None:
 def output(book: Book, at: Place, row: int, token: str) -> None:
     """The joined heads times WO."""
     matrix = at.weight("out_proj")
-    linear(book, "y", matrix, [number(value) for value in at["concat"][row]], at["output"][row])
+    linear(book, "y", matrix, numbers(at["concat"][row]), at["output"][row])
 
 
-def linear(book: Book, name: str, matrix: Values, xs: Sequence[Number], result: Values) -> None:
-    """A matrix times a vector, an equation for each row of the matrix."""
-    places = weight_decimals(matrix)
-    for d in range(matrix.shape[0]):
-        row = [number(scalar, places) for scalar in matrix[d]]
-        dot(book, of(name, d), xs, row, number(result[d]))
+def linear(
+    book: Book,
+    name: str,
+    matrix: Values,
+    xs: Sequence[Number],
+    result: Values,
+    rows: Sequence[str] = (),
+    most: int = 3,
+) -> None:
+    """A matrix times a vector, an equation for each row of the matrix; ``rows``: their names."""
+    places = decimals_of(matrix, most)
+    for d, row in enumerate(matrix):
+        label = of(name, rows[d] if rows else d)
+        dot(book, label, xs, numbers(row, places), number(result[d]))
 
 
 def mask_of(run: Run) -> list[list[Number]]:
@@ -258,12 +265,12 @@ def residual(book: Book, at: Place, row: int) -> None:
 
 def statistics(book: Book, at: Place, row: int) -> None:
     """Mean and variance of the sum."""
-    terms = [number(value) for value in at.added[row]]
+    terms = numbers(at.added[row])
     size = whole(at.run.size(f"{at.side}.{at.layer}.norm{at.number}.output", 1))
     mean, variance = number(at.norm("mean")[row]), number(at.norm("variance")[row])
-    book.equation(Typst("mu"), (bracket(*joined([(t,) for t in terms])), OVER, size), (mean,))
-    squares = joined([(Group((term, MINUS, mean), "square"),) for term in terms])
-    book.equation(Typst("sigma^2"), (bracket(*squares), OVER, size), (variance,))
+    book.equation(Typst("mu"), (Group(joined(terms)), OVER, size), (mean,))
+    squares = joined(Group((term, MINUS, mean), "square") for term in terms)
+    book.equation(Typst("sigma^2"), (Group(squares), OVER, size), (variance,))
 
 
 def normalised(book: Book, at: Place, row: int) -> None:
@@ -272,9 +279,9 @@ def normalised(book: Book, at: Place, row: int) -> None:
     small = Number(constant(eps), decimals_needed([eps], 15))
     mean, variance = number(at.norm("mean")[row]), number(at.norm("variance")[row])
     for d in range(at.added.shape[1]):
-        top = bracket(number(at.added[row, d]), MINUS, mean)
-        sides = (top, OVER, root(variance, PLUS, small)), (number(at.norm("output")[row, d]),)
-        book.equation(of("x", d), *sides)
+        top = Group((number(at.added[row, d]), MINUS, mean))
+        left = (top, OVER, Group((variance, PLUS, small), "sqrt"))
+        book.equation(of("x", d), left, (number(at.norm("output")[row, d]),))
 
 
 def add_and_norm(book: Book, at: Place, row: int) -> None:
@@ -285,18 +292,14 @@ def add_and_norm(book: Book, at: Place, row: int) -> None:
 
 def expanded(book: Book, at: Place, row: int) -> None:
     """The first matrix of the FFN times the vector."""
-    xs = [number(value) for value in at.input[row]]
-    linear(book, "h", at.weight("linear1"), xs, at["hidden"][row])
+    linear(book, "h", at.weight("linear1"), numbers(at.input[row]), at["hidden"][row])
 
 
 def activated(book: Book, at: Place, row: int, decimals: int = 4) -> Number:
     """The vector before and after ReLU, as a matrix of two rows; returns how many are not
     positive, counted as the zeros that come out."""
     hidden, after = at["hidden"][row], at["activated"][row]
-    lines = [
-        [number(value, decimals) for value in hidden],
-        [number(value, decimals if value.exact else 0) for value in after],
-    ]
+    lines = [numbers(hidden, decimals), [plain(value, decimals) for value in after]]
     columns = [f"h{d}" for d in range(len(hidden))]
     rows = [book.plain(name) for name in ("before_relu", "after_relu")]
     book.matrix(book.words("relu_rows"), lines, rows, columns)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
+from engine.config import SETTINGS
 from engine.errata import Erratum, errata
 from engine.recipe import tutorial_weights
 from render.base.reads import Json, Made, Reads
@@ -146,8 +146,8 @@ def is_tutorial(book: Book) -> bool:
     tutorial = tutorial_weights()
     try:
         return all(
-            getattr(tutorial.config, field.name) == _told(book, field.name)
-            for field in fields(tutorial.config)
+            tutorial.config.setting(path) == _told(book, path)
+            for path in ("vocabulary_size", *SETTINGS)
         ) and all(
             np.array_equal(book.training.weight(name).array, matrix)
             for name, matrix in tutorial.matrices.items()
@@ -156,9 +156,9 @@ def is_tutorial(book: Book) -> bool:
         return False
 
 
-def _told(book: Book, field: str) -> object:
-    """A field of the configuration, which JSON has made lists of."""
-    found = book.reads.value("training", f"config:{field}")
+def _told(book: Book, path: str) -> object:
+    """A setting of the configuration, which JSON has made lists of."""
+    found = book.reads.value("training", f"config:{path}")
     return tuple(map(tuple, found)) if isinstance(found, list) else found
 
 
