@@ -19,7 +19,7 @@ from render.cli import text as command
 from render.documents.handout import appendices, html, pdf, words
 from render.documents.handout.content import Equation, Handout, Number
 from render.documents.handout.write import handout
-from render.review.audit.provenance import NAME, Recomputer
+from render.review.numbers import NAME, Recomputer
 from scenes import lessons
 from scenes.rounding import shown
 from scenes.settings import Settings
