@@ -219,25 +219,21 @@ def _numbers(items: Sequence[Item]) -> Iterator[tuple[TextItem, Number]]:
 
 def check_tables(items: Sequence[Item], recompute: Recomputer) -> list[Fault]:
     """Every matrix that is on screen."""
-    faults = []
     grids: dict[int, tuple[Grid, list[Number]]] = {}
     for item, number in _numbers(items):
         for ancestor in item.path:
             if isinstance(ancestor, Grid):
                 grids.setdefault(id(ancestor), (ancestor, []))[1].append(number)
-    for grid, numbers in grids.values():
-        faults += check_grid(grid, numbers, recompute)
-    faults += check_softmax_rows(items)
-    return faults
+    faults = [f for grid, numbers in grids.values() for f in check_grid(grid, numbers, recompute)]
+    return faults + check_softmax_rows(items)
 
 
 def check_grid(grid: Grid, numbers: list[Number], recompute: Recomputer) -> list[Fault]:
     """One matrix: order of its numbers, and its labels."""
-    traced = [n for n in numbers if n.scalar.is_traced]
-    if not traced:
+    rows = visual_rows([n for n in numbers if n.scalar.is_traced])
+    if not rows:
         return []
     faults = []
-    rows = visual_rows(traced)
     for row in rows:
         fixed = {(n.scalar.source[1], n.scalar.source[2][:-1]) for n in row}
         last = [n.scalar.source[2][-1] for n in row]
