@@ -70,6 +70,72 @@ may_be_root() {
     [ "$(id -u)" = 0 ] || { sudo -n true 2>/dev/null; }
 }
 
+# moving WHAT COMMAND...: run a command that takes minutes, and meanwhile say how long it has taken
+# and what it said last: in place on a terminal, else a line every ten seconds. Where it fails its
+# last lines are shown. The exit code is the command's.
+moving() {
+    local what=$1
+    shift
+    {
+        local code=0
+        "$@" </dev/null 2>&1 || code=$?
+        trap '' PIPE
+        printf '%s %s\n' "$END" "$code" 2>/dev/null || true
+        exit "$code"
+    } | tell "$what"
+}
+END=$'\001end' # no line of a command begins so
+
+# tell WHAT: reads what a command says, until its last line, which holds the exit code.
+tell() {
+    local what=$1 line code stage='' said='' began=$SECONDS next=10 each=10 waited
+    if [ -t 2 ]; then each=1 next=0; fi
+    while :; do
+        code=0 waited=$SECONDS
+        IFS= read -r -t "$each" line || code=$?
+        if [ "$code" = 0 ]; then
+            case $line in
+                "$END "*) code=${line##* } && break ;;
+            esac
+            said=$said$line$'\n'
+            if [ "${#said}" -gt 8000 ]; then said=${said:4000}; fi
+            case $line in
+                *WARNING* | *notice*) ;; # of no use to a newcomer while all goes well
+                *)
+                    stage=${line//[[:cntrl:]]/}
+                    stage=${stage#"${stage%%[! ]*}"} # without blanks before
+                    ;;
+            esac
+        elif [ "$code" -le 128 ] && [ $((SECONDS - waited)) -lt "$each" ]; then
+            break # it was killed
+        fi
+        if [ $((SECONDS - began)) -ge "$next" ]; then
+            next=$((SECONDS - began + each))
+            tell_stage "$what, $((SECONDS - began)) s${stage:+: ${stage:0:60}}"
+        fi
+    done
+    if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+    if [ "$code" != 0 ]; then printf '%s' "$said" >&2; fi
+}
+tell_stage() {
+    if [ -t 2 ]; then printf '\r\033[Krender.sh: %s' "$1" >&2; else say "$1"; fi
+}
+
+# apt_get COMMAND ARGUMENT...: as root. Waits ten minutes at most for another apt, which holds locks.
+apt_get() {
+    local said tries=0 command=$1
+    shift
+    while ! said=$(as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C \
+        apt-get "$command" -qq -o DPkg::Lock::Timeout=600 "$@" 2>&1); do
+        tries=$((tries + 1))
+        case $said in
+            *"ould not get lock"*) if [ "$tries" -lt 60 ]; then sleep 10 && continue; fi ;;
+        esac
+        printf '%s\n' "$said"
+        return 1
+    done
+}
+
 # apt_install PACKAGE...: install, or tell the person what to type.
 apt_install() {
     if ! may_be_root; then
@@ -78,13 +144,10 @@ apt_install() {
         exit 2
     fi
     say "installing $*"
-    local said
-    as_root apt-get update -qq >&2 || say "apt-get update failed; trying with the lists there are"
-    said=$(as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "$@" </dev/null 2>&1) || {
-        printf '%s\n' "$said" >&2
-        fail "apt-get could not install: $*"
-    }
+    moving "looking for packages" apt_get update ||
+        say "apt-get update failed; trying with the lists there are"
+    moving "installing packages" apt_get install -y --no-install-recommends "$@" ||
+        fail "apt-get could not install: $*; the lines above say why"
 }
 
 # Sets PYTHON; gets one on systems that can give one.
@@ -93,7 +156,7 @@ need_python() {
     PYTHON=$(find_python)
     [ -z "$PYTHON" ] || return 0
     if command -v apt-get >/dev/null; then
-        if may_be_root; then as_root apt-get update -qq >&2 || true; fi
+        if may_be_root; then moving "looking for packages" apt_get update || true; fi
         for name in python3.13 python3.12 python3.11; do
             if apt-cache show "$name" 2>/dev/null | grep -q '^Package:'; then
                 apt_install "$name" "$name-venv" "$name-dev"
@@ -103,7 +166,7 @@ need_python() {
         done
     elif command -v brew >/dev/null; then
         say "installing python@3.12 with Homebrew"
-        brew install --quiet python@3.12 >&2 || fail "brew could not install python@3.12"
+        moving "installing Python" brew install --quiet python@3.12 || fail "brew could not install python@3.12"
         PYTHON=$(brew --prefix)/bin/python3.12
         return 0
     fi
@@ -126,7 +189,8 @@ need_libraries() {
             command -v brew >/dev/null ||
                 fail "cairo is missing. Install Homebrew (https://brew.sh), then: brew install pkgconf cairo"
             say "installing pkgconf and cairo with Homebrew"
-            brew install --quiet pkgconf cairo >&2 || fail "brew could not install pkgconf and cairo"
+            moving "installing libraries" brew install --quiet pkgconf cairo ||
+                fail "brew could not install pkgconf and cairo"
         fi
         return 0
     fi
@@ -151,8 +215,9 @@ debian_name() {
 # pip_install STAMP EXTRAS: install, then leave the stamp that says so.
 pip_install() {
     rm -f "$VENV/$1" "$VENV/.whole"
-    (cd "$ROOT" && "$VENV_PYTHON" -m pip install -qq --disable-pip-version-check --no-input \
-        -c constraints.txt -e ".${2:+[$2]}" </dev/null >&2) || return 1
+    (cd "$ROOT" && moving "installing Python packages" "$VENV_PYTHON" -m pip install \
+        --disable-pip-version-check --no-input --progress-bar off \
+        -c constraints.txt -e ".${2:+[$2]}") || return 1
     leave_stamp "$1"
 }
 

@@ -10,7 +10,7 @@ For example, the attention weights of the first encoder layer, shape (heads, n, 
 from pathlib import Path
 
 from engine.backward import gradients
-from engine.config import Config
+from engine.config import Config, FinalNorm, Norm, Position
 from engine.errors import LectureError
 from engine.files import load_weights, save_weights
 from engine.generation import Step, generate
@@ -19,6 +19,7 @@ from engine.recipe import random_weights, tutorial_weights
 from engine.trace import Trace
 from engine.training import Training, train
 from engine.weights import Weights
+from engine.words import Tokens
 
 _WEIGHTS = Path(__file__).resolve().parent.parent / "assets" / "weights"
 TUTORIAL = _WEIGHTS / "tutorial.json"
@@ -30,8 +31,12 @@ __all__ = [
     "TUTORIAL",
     "TUTORIAL_INFERENCE",
     "Config",
+    "FinalNorm",
     "LectureError",
+    "Norm",
+    "Position",
     "Step",
+    "Tokens",
     "Trace",
     "Training",
     "Weights",

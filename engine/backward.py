@@ -6,6 +6,7 @@ below it in `ops`. Shapes: n source tokens, m target tokens, d = d_model, h head
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,36 +14,37 @@ import numpy as np
 from engine import ops
 from engine.errors import LectureError, quoted
 from engine.model import SOURCE, TARGET, Text, Values, forward
-from engine.ops import Array, Ids
-from engine.tokenizer import encode
+from engine.ops import Array
+from engine.tokenizer import encode, teach
 from engine.trace import check_finite
-from engine.weights import Weights
+from engine.weights import OBJECTIVES, Weights
 
-TARGETS = ("as-printed", "shifted")
+#: Other names of the objectives: targets as the tutorial prints them, or shifted by one.
+TARGETS = {"as-printed": "copy", "shifted": "next"}
 
 
 def gradients(
-    weights: Weights, source: Text = SOURCE, target: Text = TARGET, targets: str = "as-printed"
+    weights: Weights, source: Text = SOURCE, target: Text = TARGET, targets: str | None = None
 ) -> dict[str, Array]:
-    """The gradient of the mean loss for every matrix, under its name and in its shape.
+    """The gradient of the mean loss for every array, under its name and in its shape.
 
-    targets: "as-printed": row i is to predict token i, which it has already seen, as in the
-    tutorial; "shifted": row i is to predict token i + 1, and the last row nothing.
-    Raises LectureError for other targets, unknown words, or a single token to shift.
+    targets: "copy" (or "as-printed"): row i is to write token i, which it has already read, as in
+    the tutorial; "next" (or "shifted"): row i is to write the token that follows; by default the
+    model's own objective. Raises LectureError for other targets, unknown words, or a single token
+    to shift.
     """
     return loss_and_gradients(weights, source, target, targets)[1]
 
 
 def loss_and_gradients(
-    weights: Weights, source: Text, target: Text, targets: str
+    weights: Weights, source: Text, target: Text, targets: str | None = None
 ) -> tuple[float, dict[str, Array]]:
     """The mean loss in nats and its gradients (see `gradients`)."""
     _, source_ids = encode(source, weights, "source")
-    _, target_ids = encode(target, weights, "target")
-    goals = _goals(target_ids, targets)  # (g,), g = m or m - 1
-    values = forward(weights, source_ids, target_ids)
+    teaching = teach(target, weights, objective_of(targets))
+    goals, rows = teaching.goal_ids, len(teaching.goals)  # (g,)
+    values = forward(weights, source_ids, teaching.read_ids)
     with np.errstate(all="ignore"):
-        rows = len(goals)
         loss = ops.cross_entropy(values["logits"][:rows], goals).mean()
         dlogits = np.zeros_like(values["logits"])  # (m, V)
         dlogits[:rows] = ops.cross_entropy_backward(
@@ -54,17 +56,14 @@ def loss_and_gradients(
     return float(loss), found
 
 
-def _goals(target_ids: Ids, targets: str) -> Ids:
-    """The ids to be predicted by rows 0, 1, ...: all of them, or all but the first."""
-    if targets not in TARGETS:
-        raise LectureError(field="targets", expected=" or ".join(TARGETS), found=quoted(targets))
-    if targets == "as-printed":
-        return target_ids
-    if len(target_ids) < 2:
-        raise LectureError(
-            where="target", field="length", expected="2 tokens or more to shift", found="1"
-        )
-    return target_ids[1:]
+def objective_of(targets: str | None) -> str | None:
+    """The objective that `targets` names, None for the model's own. Raises LectureError."""
+    objective = TARGETS.get(targets or "", targets)
+    if objective is not None and objective not in OBJECTIVES:
+        names = [*OBJECTIVES, *TARGETS]
+        expected = f"{', '.join(names[:-1])} or {names[-1]}"
+        raise LectureError(field="targets", expected=expected, found=quoted(targets))
+    return objective
 
 
 class Backward:
@@ -77,41 +76,74 @@ class Backward:
         self.dmemory: Array = np.zeros_like(values["memory"])  # (n, d)
 
     def run(self, dlogits: Array) -> dict[str, Array]:
-        """dlogits (m, V) -> the gradient of every matrix."""
-        *_, (_, _, output) = self._sublayers("decoder")
-        dx = self._linear("output_projection", dlogits, output)  # (m, d)
-        self._embedding("target.ids", self._stack("decoder", dx))
-        self._embedding("source.ids", self._stack("encoder", self.dmemory))
+        """dlogits (m, V) -> the gradient of every array."""
+        matrix, bias = self.weights.output(), "output_projection.bias"
+        output = self._outcome("decoder")  # (m, d)
+        dx, self.found[matrix] = ops.linear_backward(dlogits, output, self.weights.matrices[matrix])
+        if bias in self.found:
+            self.found[bias] = ops.shift_backward(dlogits)
+        self._input("target", self._stack("decoder", dx))
+        self._input("source", self._stack("encoder", self.dmemory))
         return self.found
 
     def _sublayers(self, side: str) -> Iterator[tuple[str, str, Array]]:
-        """In forward order: each sub-layer's name, its Add & Norm's name and its input (m, d);
-        at the end, with empty names, the output of the whole side."""
+        """In forward order: each sub-layer's name, its norm's name and the sub-layer's input
+        (m, d)."""
         x = self.values[f"{side}.input"]
+        pre = self.weights.config.norm.place == "pre"
         for layer, kinds in enumerate(self.weights.config.layers(side)):
             for number, kind in enumerate(kinds, start=1):
                 norm = f"{side}.{layer}.norm{number}"
-                yield f"{side}.{layer}.{kind}", norm, x
-                x = self.values[f"{norm}.output"]
-        yield "", "", x
+                output = self.values[f"{norm}.output"]
+                yield f"{side}.{layer}.{kind}", norm, output if pre else x
+                x = output
+
+    def _outcome(self, side: str) -> Array:
+        """What a whole side gives: (m, d)."""
+        config, values = self.weights.config, self.values
+        if config.setting(f"final_norm.{side}"):
+            return values[f"{side}.norm.output"]
+        layers = config.layers(side)
+        if not layers:
+            return values[f"{side}.input"]
+        last = f"{side}.{len(layers) - 1}"
+        number = len(layers[-1])
+        pre = config.norm.place == "pre"
+        return values[f"{last}.add{number}" if pre else f"{last}.norm{number}.output"]
 
     def _stack(self, side: str, dx: Array) -> Array:
         """Back through all layers of one side: (m, d) -> (m, d)."""
-        values, eps = self.values, self.weights.config.layer_norm_eps
-        *sublayers, _ = self._sublayers(side)
-        for name, norm, x in reversed(sublayers):
-            dadd = ops.layer_norm_backward(
-                dx, values[f"{norm}.output"], values[f"{norm}.variance"], eps
-            )  # (m, d)
+        config = self.weights.config
+        if config.setting(f"final_norm.{side}"):
+            dx = self._norm(f"{side}.norm", dx)
+        for name, norm, x in reversed(list(self._sublayers(side))):
             back = self._ffn if name.endswith("ffn") else self._attention
-            dx = dadd + back(name, dadd, x)  # the residual path and the sub-layer's
+            if config.norm.place == "pre":
+                dx = dx + self._norm(norm, back(name, dx, x))
+            else:
+                dadd = self._norm(norm, dx)  # (m, d)
+                dx = dadd + back(name, dadd, x)  # the residual path and the sub-layer's
         return dx
+
+    def _norm(self, name: str, dy: Array) -> Array:
+        """dy (m, d) -> dx (m, d)."""
+        norm, values, matrices = self.weights.config.norm, self.values, self.weights.matrices
+        gain, shift = f"{name}.weight", f"{name}.bias"
+        normalised = values.get(f"{name}.normalised", values[f"{name}.output"])  # (m, d)
+        if shift in self.found:
+            self.found[shift] = ops.shift_backward(dy)
+        if gain in self.found:
+            dy, self.found[gain] = ops.gain_backward(dy, normalised, matrices[gain])
+        outside, unbiased = norm.eps_in == "outside", norm.variance == "unbiased"
+        variance = values[f"{name}.variance"]
+        return ops.layer_norm_backward(dy, normalised, variance, norm.eps, unbiased, outside)
 
     def _ffn(self, name: str, dy: Array, x: Array) -> Array:
         """dy, x (m, d) -> dx (m, d)."""
         values = self.values
         dactivated = self._linear(f"{name}.linear2", dy, values[f"{name}.activated"])  # (m, d_ff)
-        dhidden = ops.relu_backward(dactivated, values[f"{name}.hidden"])  # (m, d_ff)
+        _, activation_backward = ops.ACTIVATIONS[self.weights.config.activation]
+        dhidden = activation_backward(dactivated, values[f"{name}.hidden"])  # (m, d_ff)
         return self._linear(f"{name}.linear1", dhidden, x)
 
     def _attention(self, name: str, dy: Array, x: Array) -> Array:
@@ -136,14 +168,23 @@ class Backward:
         return dx + dcontext
 
     def _linear(self, name: str, dy: Array, x: Array) -> Array:
-        """Back through a projection, keeping its gradient: dy (m, b), x (m, a) -> dx (m, a)."""
-        weight = f"{name}.weight"
+        """Back through a projection, keeping its gradients: dy (m, b), x (m, a) -> dx (m, a)."""
+        weight, bias = f"{name}.weight", f"{name}.bias"
         dx, self.found[weight] = ops.linear_backward(dy, x, self.weights.matrices[weight])
+        if bias in self.found:
+            self.found[bias] = ops.shift_backward(dy)
         return dx
 
-    def _embedding(self, ids: str, dx: Array) -> None:
-        """Both sides share the table, so its gradient is the sum: dx (m, d)."""
-        table = self.found["embedding.weight"]
-        self.found["embedding.weight"] = table + ops.embed_backward(
-            dx, self.values[ids], len(table)
+    def _input(self, side: str, dx: Array) -> None:
+        """Back to the tables of "source" or "target", dx (m, d). What a table is used for twice,
+        by both sides or for the output, adds up."""
+        config = self.weights.config
+        if config.position.kind == "learned":
+            places = self.weights.position(side)
+            self.found[places][: len(dx)] += dx
+        if config.embedding_scale != 1:
+            dx = dx * math.sqrt(config.d_model)
+        table = self.weights.embedding(side)
+        self.found[table] = self.found[table] + ops.embed_backward(
+            dx, self.values[f"{side}.ids"], len(self.found[table])
         )

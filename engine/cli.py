@@ -19,6 +19,9 @@ from engine import cli_weights, errata
 from engine.backward import TARGETS
 from engine.cli_options import Parser, add_command
 from engine.errors import LectureError, from_os_error
+from engine.generation import START, STEPS
+from engine.output import give_up_output
+from engine.weights import OBJECTIVES
 
 PROGRAM = "python -m engine"
 
@@ -33,8 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LectureError as error:
         return _fail(error)
     except BrokenPipeError:  # the reader, such as `head`, has had enough
+        give_up_output()
         return 141  # what a shell reports for a program ended by SIGPIPE
     except OSError as error:
+        give_up_output()
         return _fail(from_os_error(error, "standard output"))
     except MemoryError:
         return _fail(LectureError(where=PROGRAM, field="memory", found="not enough of it"))
@@ -74,17 +79,20 @@ def parser() -> Parser:
     _model_options(command)
     group = command.add_mutually_exclusive_group()
     group.add_argument("--target", default=engine.TARGET, help="the whole target (%(default)s)")
-    group.add_argument("--decode", metavar="PREFIX", help="an inference pass over this, no loss")
+    group.add_argument("--decode", metavar="PREFIX", help="an inference pass: what is read")
     command = add_command(commands, "generate", _generate, "decode greedily, a JSON line per step")
     _model_options(command)
-    command.add_argument("--start", default="I", help="what the target begins with (%(default)s)")
-    command.add_argument("--steps", type=int, default=3, help="tokens to generate (%(default)s)")
+    start = f"what the target begins with (the model's start token, or else {START})"
+    command.add_argument("--start", help=start)
+    steps = f"how many tokens ({STEPS}; with an end token, until the model writes it)"
+    command.add_argument("--steps", type=int, help=steps)
     command.add_argument("--uncached", action="store_true", help="a whole pass for every token")
     command = add_command(commands, "gradients", _gradients, "print gradients of the mean loss")
     _model_options(command)
     command.add_argument("--target", default=engine.TARGET, help="the target (%(default)s)")
-    meaning = "row i is to predict token i (as-printed) or i + 1 (shifted); default %(default)s"
-    command.add_argument("--targets", choices=TARGETS, default=TARGETS[0], help=meaning)
+    meaning = "a row is to write the next token, or to copy the one it has read; also known as "
+    meaning += "shifted and as-printed; the model's own objective by default"
+    command.add_argument("--targets", choices=[*OBJECTIVES, *TARGETS], help=meaning)
     command = add_command(commands, "weights", None, "check, convert, compare, make weight files")
     cli_weights.add_commands(command.add_subparsers(required=True, metavar="COMMAND"))
     add_command(commands, "errata", _errata, "print docs/errata.md, computed afresh")

@@ -3,47 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.config import FILE_FIELDS
+from engine.config import SETTINGS
 from engine.errors import LectureError
 from engine.model import SOURCE, TARGET, Text, training_pass
-from engine.tokenizer import encode
+from engine.tokenizer import encode, teach
 from engine.weights import Weights, shape_text
+from engine.words import TOKEN_FIELDS, Tokens, Words
 
 
 def sample(weights: Weights) -> tuple[Text, Text]:
     """A source and a target this model can read: the tutorial's sentences if it knows their
-    words, else as many of its own words as fit."""
+    words, else as many of its own words as fit, at most eight."""
     try:
         encode(SOURCE, weights, "source")
-        encode(TARGET, weights, "target")
+        teach(TARGET, weights)
     except LectureError:
-        words = weights.vocabulary[: weights.config.max_length]
-        return words, words
+        tokens, longest = weights.tokens, min(weights.config.max_length, 8)
+        room = longest - tokens.source_bos - tokens.source_eos
+        source = _plain(weights.source_words, tokens)[: max(room, 1)]
+        target = _plain(weights.vocabulary, tokens)
+        return source, target[: max(longest - (tokens.bos is not None), 1)]
     return SOURCE, TARGET
+
+
+def _plain(words: Words, tokens: Tokens) -> Words:
+    """The words without a part to play; all of them if there are no others."""
+    special = {tokens.bos, tokens.eos, tokens.pad, tokens.unk}
+    return tuple(word for word in words if word not in special) or words
 
 
 def differences(
     first: Weights, second: Weights, source: Text | None = None, target: Text | None = None
 ) -> list[str]:
-    """One line per configuration field, vocabulary, matrix and training-pass value that differs;
+    """One line per setting, vocabulary, matrix and training-pass value that differs;
     an empty list if none does. Without texts, `sample` of the first is run.
 
     Raises LectureError if the first model cannot read the texts; if only the second cannot, that
     is one of the lines.
     """
     lines = []
-    for name in FILE_FIELDS:
-        before, after = getattr(first.config, name), getattr(second.config, name)
+    for name in SETTINGS:
+        before, after = first.config.setting(name), second.config.setting(name)
         if before != after:
             lines.append(f"config.{name}: {before} -> {after}")
-    if first.vocabulary != second.vocabulary:
-        words = [" ".join(weights.vocabulary) for weights in (first, second)]
-        lines.append(f"vocabulary: {words[0]} -> {words[1]}")
+    for name in ("vocabulary", "source_words"):
+        words = [" ".join(getattr(weights, name)) for weights in (first, second)]
+        own = any(weights.source_vocabulary is not None for weights in (first, second))
+        if words[0] != words[1] and (own or name == "vocabulary"):
+            which = "vocabulary.source" if name == "source_words" else name
+            lines.append(f"{which}: {words[0]} -> {words[1]}")
+    for name in ("objective", *(f"tokens.{name}" for name in TOKEN_FIELDS)):
+        before, after = (attrgetter(name)(weights) for weights in (first, second))
+        if before != after:
+            lines.append(f"{name}: {before} -> {after}")
     lines += _array_lines("matrix", first.matrices, second.matrices)
     own_source, own_target = sample(first)
     texts = source or own_source, target or own_target

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from engine import json_file, npz_file, safetensors_file
 from engine.errors import LectureError, quoted
+from engine.head import weights_of
 from engine.reader import TEXT_BYTES, WEIGHT_BYTES, from_file_error, read_bytes
 from engine.weights import Weights
 
@@ -30,8 +31,7 @@ def load_weights(path: str | Path) -> Weights:
     path = Path(path)
     suffix = _suffix(path)
     head, matrices = FORMATS[suffix].read(_read(path), path)
-    config, vocabulary = json_file.parse_head(head, path)
-    return Weights(config, vocabulary, matrices, path)
+    return weights_of(head, matrices, path)
 
 
 def save_weights(weights: Weights, path: str | Path) -> None:

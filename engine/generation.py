@@ -1,7 +1,8 @@
 """Greedy generation: predict, append the likeliest token, again (Vaswani et al. 2017, section 3).
 
 The cached way runs the encoder once and, at each step, only the newest row of the decoder; the
-uncached way runs a whole inference pass per step. Both give the same logits.
+uncached way runs a whole inference pass per step. Both give the same logits. A model without a
+mask, whose rows depend on later ones, always goes the uncached way.
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine import ops
 from engine.errors import LectureError, quoted
-from engine.model import SOURCE, Run, Text, inference_pass
+from engine.model import SOURCE, Run, Text, inference_pass, positions
 from engine.ops import Array
 from engine.tokenizer import encode
 from engine.trace import check_finite
 from engine.weights import Weights
+from engine.words import Words
 
-Tokens = tuple[str, ...]
+START, STEPS = "I", 3  # the first word of the tutorial's target, and how many are left of it
+LONGEST = 32  # steps without an end token, where there is one
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,7 @@ class Step:
     """One turn of the loop: the decoder's input, the logits (V,) and probabilities (V,) of the
     token to follow, and the likeliest of them (the first, should two be equal)."""
 
-    input: Tokens
+    input: Words
     logits: Array
     probabilities: Array
     choice: str
@@ -36,14 +38,20 @@ class Step:
 def generate(
     weights: Weights,
     source: Text = SOURCE,
-    start: Text = "I",
-    steps: int = 3,
+    start: Text | None = None,
+    steps: int | None = None,
     cached: bool = True,
 ) -> list[Step]:
-    """Generate `steps` tokens after `start`. Raises LectureError if steps is not positive or the
-    last input would be longer than the model's max_length."""
+    """Generate `steps` tokens after `start`, fewer if the end token is among them. Without steps
+    go on until it is, for 32 at most, or, if the model has none, for three. Without a start begin
+    with the model's start token, or else with the tutorial's first word. Raises LectureError if
+    steps is not positive or the last input would be longer than the model's max_length."""
+    if start is None:
+        start = (weights.tokens.bos or START,)
     tokens, _ = encode(start, weights, "start")
     room = weights.config.max_length - len(tokens) + 1
+    if steps is None:
+        steps = STEPS if weights.tokens.eos is None else min(room, LONGEST)
     if not 1 <= steps <= room:
         raise LectureError(
             where="generate",
@@ -52,6 +60,7 @@ def generate(
             found=quoted(steps),
         )
     longest = len(tokens) + steps - 1
+    cached = cached and weights.config.mask
     predict = _cached(weights, source, longest) if cached else _uncached(weights, source)
     done = []
     for _ in range(steps):
@@ -59,16 +68,18 @@ def generate(
         choice = weights.vocabulary[int(np.argmax(logits))]
         done.append(Step(tokens, logits, probabilities, choice))
         tokens = (*tokens, choice)
+        if choice == weights.tokens.eos:
+            break
     return done
 
 
-Predictor = Callable[[Tokens], tuple[Array, Array]]
+Predictor = Callable[[Words], tuple[Array, Array]]
 
 
 def _uncached(weights: Weights, source: Text) -> Predictor:
     """A whole inference pass for every prediction."""
 
-    def predict(tokens: Tokens) -> tuple[Array, Array]:
+    def predict(tokens: Words) -> tuple[Array, Array]:
         trace = inference_pass(weights, tokens, source)
         return trace["logits"][-1], trace["probabilities"][-1]
 
@@ -80,13 +91,11 @@ def _cached(weights: Weights, source: Text, longest: int) -> Predictor:
     `longest` is the number of tokens the last prediction will read."""
     _, source_ids = encode(source, weights, "source")
     run = Run(weights, cached=True)
-    run.values["positional"] = ops.positional_encoding(
-        max(len(source_ids), longest), weights.config.d_model
-    )
+    run.values.update(positions(weights, len(source_ids), longest))
     with np.errstate(all="ignore"):
         run.encode(source_ids)
 
-    def predict(tokens: Tokens) -> tuple[Array, Array]:
+    def predict(tokens: Words) -> tuple[Array, Array]:
         _, ids = encode(tokens, weights, "prefix")
         with np.errstate(all="ignore"):
             run.decode(ids[run.rows :])

@@ -1,12 +1,14 @@
 """The forward pass: encoder, decoder and output layer, every value kept under its trace name.
 
-The architecture is that of Vaswani et al. 2017 with post-LN and without biases; which sub-layers
-a layer has is up to the configuration. Shapes: n source tokens, m target tokens, d = d_model,
-h heads, V words.
+The architecture is that of Vaswani et al. 2017 and its usual variants; which sub-layers a layer
+has, where it normalises and the like is up to the configuration, and whether there are biases,
+gains and shifts to the arrays. Shapes: n source tokens, m target tokens, d = d_model, h heads,
+V words.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from engine import ops
 from engine.ops import Array, Ids
-from engine.tokenizer import encode
+from engine.tokenizer import encode, teach
 from engine.trace import Trace, check_finite
 from engine.weights import Weights
 
@@ -28,32 +30,40 @@ Values = dict[str, NDArray[Any]]
 
 
 def training_pass(weights: Weights, source: Text = SOURCE, target: Text = TARGET) -> Trace:
-    """Teacher forcing: the whole target at once, and the loss at each position of predicting the
-    token that stands there (targets as the tutorial prints them). Raises LectureError."""
-    return _traced(weights, "training", source, target)
-
-
-def inference_pass(weights: Weights, prefix: Text, source: Text = SOURCE) -> Trace:
-    """One step of generation: the decoder sees only `prefix`; the last row of `probabilities` is
-    the prediction of the next token. Raises LectureError."""
-    return _traced(weights, "inference", source, prefix)
-
-
-def _traced(weights: Weights, kind: str, source: Text, target: Text) -> Trace:
+    """Teacher forcing: the whole target at once, and the loss of each row that has something to
+    write (see `tokenizer.teach`). Raises LectureError."""
     source_tokens, source_ids = encode(source, weights, "source")
-    target_tokens, target_ids = encode(
-        target, weights, "target" if kind == "training" else "prefix"
-    )
-    values = forward(weights, source_ids, target_ids)
-    if kind == "training":
-        with np.errstate(all="ignore"):
-            losses = ops.cross_entropy(values["logits"], target_ids)  # (m,)
-            values["loss.per_position"] = losses
-            values["loss.mean"] = np.asarray(losses.mean())  # ()
+    teaching = teach(target, weights)
+    values = forward(weights, source_ids, teaching.read_ids)
+    goals = teaching.goal_ids
+    with np.errstate(all="ignore"):
+        losses = ops.cross_entropy(values["logits"][: len(goals)], goals)  # (g,)
+    if weights.version > 1:
+        values["goal.ids"] = goals
+    values["loss.per_position"] = losses
+    values["loss.mean"] = np.asarray(losses.mean())  # ()
     check_finite(values, weights)
     return Trace(
         values,
-        kind=kind,
+        kind="training",
+        weights=weights,
+        source_tokens=source_tokens,
+        target_tokens=teaching.read,
+        goal_tokens=teaching.goals,
+    )
+
+
+def inference_pass(weights: Weights, prefix: Text, source: Text = SOURCE) -> Trace:
+    """One step of generation: the decoder sees only `prefix`, with the start token if there is
+    one; the last row of `probabilities` is the prediction of the next token. Raises
+    LectureError."""
+    source_tokens, source_ids = encode(source, weights, "source")
+    target_tokens, target_ids = encode(prefix, weights, "prefix")
+    values = forward(weights, source_ids, target_ids)
+    check_finite(values, weights)
+    return Trace(
+        values,
+        kind="inference",
         weights=weights,
         source_tokens=source_tokens,
         target_tokens=target_tokens,
@@ -65,22 +75,41 @@ def forward(weights: Weights, source_ids: Ids, target_ids: Ids) -> Values:
     run = Run(weights)
     run.values["source.ids"] = source_ids
     run.values["target.ids"] = target_ids
-    run.values["embedding"] = weights.matrices["embedding.weight"]
-    run.values["positional"] = ops.positional_encoding(
-        max(len(source_ids), len(target_ids)), weights.config.d_model
-    )
+    for name in dict.fromkeys([weights.embedding("source"), weights.embedding("target")]):
+        run.values[name.removesuffix(".weight")] = weights.matrices[name]
+    run.values.update(positions(weights, len(source_ids), len(target_ids)))
     with np.errstate(all="ignore"):  # overflow is found by check_finite, with its name
         run.encode(source_ids)
         run.decode(target_ids)
     return run.values
 
 
+def positions(weights: Weights, source: int, target: int) -> Values:
+    """What is added to embeddings for the places of so many source and target tokens: a table
+    (length, d) for both or for either, or none."""
+    kind, longest = weights.config.position.kind, max(source, target)
+    if kind == "none":
+        return {}
+    if kind == "sinusoid":
+        halves = weights.config.position.order == "halves"
+        table = ops.positional_encoding(longest, weights.config.d_model, halves)
+        return {"positional": table}
+    names = weights.position("source"), weights.position("target")
+    if names[0] == names[1]:
+        return {"positional": weights.matrices[names[0]][:longest]}
+    return {
+        "source_positional": weights.matrices[names[0]][:source],
+        "target_positional": weights.matrices[names[1]][:target],
+    }
+
+
 @dataclass
 class Run:
-    """One pass through a model. `values` fills up in forward order.
+    """One pass through a model, over what `positions` gives. `values` fills up in forward order.
 
     With `cached`, `decode` may be called again and again with only the tokens that are new: the
-    keys and values of each decoder sub-layer are kept, and `rows` counts the tokens seen.
+    keys and values of each decoder sub-layer are kept, and `rows` counts the tokens seen. (Not
+    without a mask, where rows depend on later ones.)
     """
 
     weights: Weights
@@ -99,10 +128,13 @@ class Run:
         """The decoder, after `encode`: ids (m,) -> logits (m, V)."""
         values = self.values
         x = self._input("decoder", ids, self.rows)
-        mask = ops.causal_mask(self.rows + len(ids))  # (rows + m, rows + m)
-        values["decoder.mask"] = mask[self.rows :]  # (m, rows + m)
+        if self.weights.config.mask:
+            mask = ops.causal_mask(self.rows + len(ids))  # (rows + m, rows + m)
+            values["decoder.mask"] = mask[self.rows :]  # (m, rows + m)
         x = self._stack("decoder", x)
-        logits = ops.linear(x, self.weights.matrices["output_projection.weight"])  # (m, V)
+        if self.weights.version > 1:
+            values["decoder.output"] = x  # (m, d)
+        logits = self._output(x)  # (m, V)
         values["logits"] = logits
         values["probabilities"] = ops.normalise(ops.exponentials(logits))  # (m, V)
         if self.cached:
@@ -110,37 +142,89 @@ class Run:
         return logits
 
     def _input(self, side: str, ids: Ids, start: int) -> Array:
-        """Embeddings of tokens at positions start, start + 1, ... plus their encodings: (m, d)."""
-        embedded = ops.embed(ids, self.weights.matrices["embedding.weight"])  # (m, d)
+        """Scaled embeddings of tokens at positions start, start + 1, ... plus what the positions
+        add: (m, d)."""
+        weights, which = self.weights, "source" if side == "encoder" else "target"
+        embedded = ops.embed(ids, weights.matrices[weights.embedding(which)])  # (m, d)
+        if weights.config.embedding_scale != 1:
+            self.values[f"{side}.unscaled"] = embedded
+            embedded = embedded * math.sqrt(weights.config.d_model)  # (m, d)
         self.values[f"{side}.embedded"] = embedded
-        x: Array = embedded + self.values["positional"][start : start + len(ids)]  # (m, d)
+        x = embedded
+        table = self.values.get("positional", self.values.get(f"{which}_positional"))
+        if table is not None:
+            x = embedded + table[start : start + len(ids)]  # (m, d)
         self.values[f"{side}.input"] = x
         return x
 
     def _stack(self, side: str, x: Array) -> Array:
-        """All layers of one side, each sub-layer followed by Add & Norm: (m, d) -> (m, d)."""
+        """All layers of one side, each sub-layer with Add & Norm, or with Norm & Add, around it;
+        at the end the side's own norm, if it has one: (m, d) -> (m, d)."""
         config, values = self.weights.config, self.values
+        pre = config.norm.place == "pre"
         for layer, kinds in enumerate(config.layers(side)):
             for number, kind in enumerate(kinds, start=1):
-                name = f"{side}.{layer}.{kind}"
-                y = self._ffn(name, x) if kind == "ffn" else self._attention(name, x)  # (m, d)
+                name, norm = f"{side}.{layer}.{kind}", f"{side}.{layer}.norm{number}"
+                into = self._norm(norm, x, keep=True) if pre else x  # (m, d)
+                y = self._ffn(name, into) if kind == "ffn" else self._attention(name, into)
                 x = x + y  # (m, d)
                 values[f"{side}.{layer}.add{number}"] = x
-                mean, variance, x = ops.layer_norm(x, config.layer_norm_eps)  # (m,), (m,), (m, d)
-                values[f"{side}.{layer}.norm{number}.mean"] = mean
-                values[f"{side}.{layer}.norm{number}.variance"] = variance
-                values[f"{side}.{layer}.norm{number}.output"] = x
+                if not pre:
+                    x = self._norm(norm, x)
+        if config.setting(f"final_norm.{side}"):
+            x = self._norm(f"{side}.norm", x, keep=True)
         return x
+
+    def _norm(self, name: str, x: Array, keep: bool = False) -> Array:
+        """Layer normalisation with its gain and shift: (m, d) -> (m, d). `keep`: trace x, too."""
+        norm, values, matrices = self.weights.config.norm, self.values, self.weights.matrices
+        if keep:
+            values[f"{name}.input"] = x
+        mean, variance, x = ops.layer_norm(
+            x, norm.eps, norm.variance == "unbiased", norm.eps_in == "outside"
+        )  # (m,), (m,), (m, d)
+        values[f"{name}.mean"], values[f"{name}.variance"] = mean, variance
+        gain, shift = matrices.get(f"{name}.weight"), matrices.get(f"{name}.bias")
+        if gain is not None or shift is not None:
+            values[f"{name}.normalised"] = x
+            x = ops.gain_and_shift(x, gain, shift)
+        values[f"{name}.output"] = x
+        return x
+
+    def _linear(self, array: str, x: Array, trace: str, heads: int = 0) -> Array:
+        """A projection of x (m, a), with its bias if it has one, in which case the product alone
+        is traced, too: (m, b), or by heads (h, m, b / h)."""
+        matrices = self.weights.matrices
+        product = ops.linear(x, matrices[f"{array}.weight"])  # (m, b)
+        bias = matrices.get(f"{array}.bias")
+        if bias is None:
+            return ops.split_heads(product, heads) if heads else product
+        result = product + bias  # (m, b)
+        if heads:
+            product, result = ops.split_heads(product, heads), ops.split_heads(result, heads)
+        self.values[f"{trace}_product"] = product
+        return result
+
+    def _output(self, x: Array) -> Array:
+        """The output layer: (m, d) -> logits (m, V)."""
+        matrices = self.weights.matrices
+        logits = ops.linear(x, matrices[self.weights.output()])  # (m, V)
+        bias = matrices.get("output_projection.bias")
+        if bias is None:
+            return logits
+        self.values["logits_product"] = logits
+        return logits + bias
 
     def _ffn(self, name: str, x: Array) -> Array:
         """Position-wise feed-forward network (section 3.3): (m, d) -> (m, d_ff) -> (m, d)."""
-        values, matrices = self.values, self.weights.matrices
-        values[f"{name}.hidden"] = ops.linear(x, matrices[f"{name}.linear1.weight"])
-        values[f"{name}.activated"] = ops.relu(values[f"{name}.hidden"])
-        values[f"{name}.output"] = ops.linear(
-            values[f"{name}.activated"], matrices[f"{name}.linear2.weight"]
-        )
-        return values[f"{name}.output"]
+        values = self.values
+        activate, _ = ops.ACTIVATIONS[self.weights.config.activation]
+        hidden = self._linear(f"{name}.linear1", x, f"{name}.hidden")  # (m, d_ff)
+        values[f"{name}.hidden"] = hidden
+        values[f"{name}.activated"] = activate(hidden)  # (m, d_ff)
+        output = self._linear(f"{name}.linear2", values[f"{name}.activated"], f"{name}.output")
+        values[f"{name}.output"] = output
+        return output
 
     def _attention(self, name: str, x: Array) -> Array:
         """Multi-head attention (section 3.2) of x (m, d): to itself, causally in the decoder, or
@@ -153,7 +237,7 @@ class Run:
         scores = ops.scale(values[f"{name}.dot"], config.d_k)  # (h, m, n)
         values[f"{name}.scores"] = scores
         mask = None
-        if is_causal(name):
+        if config.mask and is_causal(name):
             mask = values["decoder.mask"]  # (m, n)
             scores = scores + mask
             values[f"{name}.masked_scores"] = scores
@@ -161,15 +245,13 @@ class Run:
         values[f"{name}.weights"] = ops.normalise(values[f"{name}.exp"])  # (h, m, n)
         values[f"{name}.heads"] = ops.weighted_sum(values[f"{name}.weights"], v)  # (h, m, d_k)
         values[f"{name}.concat"] = ops.merge_heads(values[f"{name}.heads"])  # (m, d)
-        values[f"{name}.output"] = ops.linear(
-            values[f"{name}.concat"], self.weights.matrices[f"{name}.out_proj.weight"]
-        )
-        return values[f"{name}.output"]
+        output = self._linear(f"{name}.out_proj", values[f"{name}.concat"], f"{name}.output")
+        values[f"{name}.output"] = output
+        return output
 
     def _project(self, name: str, role: str, x: Array) -> Array:
         """Queries, keys or values of x (n, d), by head: (h, n, d_k)."""
-        projected = ops.linear(x, self.weights.matrices[f"{name}.{role}_proj.weight"])
-        return ops.split_heads(projected, self.weights.config.heads)
+        return self._linear(f"{name}.{role}_proj", x, f"{name}.{role}", self.weights.config.heads)
 
     def _keys_and_values(self, name: str, x: Array) -> tuple[Array, Array]:
         """Keys and values, (h, n, d_k) each. When cached, those of the memory are made once and
@@ -189,5 +271,5 @@ class Run:
 
 
 def is_causal(name: str) -> bool:
-    """Whether this sub-layer is masked: self-attention in the decoder, and nothing else."""
+    """Whether the mask is for this sub-layer: the decoder's self-attention, and nothing else."""
     return name.startswith("decoder") and name.endswith("self_attn")

@@ -17,6 +17,7 @@ from engine import json_file
 from engine.archive import Archive
 from engine.arrays import AXES, Arrays, Entry, count
 from engine.errors import LectureError
+from engine.head import Document, head_document
 from engine.reader import TEXT_BYTES, guarded, refuse
 from engine.weights import Weights
 
@@ -25,7 +26,7 @@ _KIND = "npz archive"
 _HEADER_BYTES = 12_000  # more than NumPy accepts
 
 
-def read(data: bytes, path: Path) -> tuple[json_file.Document, Arrays]:
+def read(data: bytes, path: Path) -> tuple[Document, Arrays]:
     """A file's bytes to its head and matrices. Raises LectureError."""
     entries = _entries(data, path)
     if METADATA not in entries:
@@ -47,7 +48,7 @@ def read_arrays(data: bytes, path: Path) -> Arrays:
 def write(weights: Weights) -> bytes:
     """The whole file, uncompressed, with the same bytes for the same weights."""
     file = io.BytesIO()
-    head = json.dumps(json_file.head_document(weights), ensure_ascii=False)
+    head = json.dumps(head_document(weights), ensure_ascii=False)
     np.savez(file, allow_pickle=False, **{METADATA: np.array(head)}, **weights.matrices)
     return file.getvalue()
 

@@ -10,6 +10,7 @@ normalisation: Ba, Kiros and Hinton 2016.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +34,20 @@ def embed_backward(dy: Array, ids: Ids, vocabulary_size: int) -> Array:
     return dtable
 
 
-def positional_encoding(length: int, d_model: int) -> Array:
-    """Sinusoids (length, d): sine in even columns, cosine in odd; column pair i has wavelength
-    2 pi 10000^(2i/d). A constant of the model, so it has no gradient."""
+def positional_encoding(length: int, d_model: int, halves: bool = False) -> Array:
+    """Sinusoids (length, d): pair i of columns is a sine and a cosine of wavelength
+    2 pi 10000^(2i/d). Pairs stand side by side, or, in `halves`, all sines before all cosines.
+    A constant of the model, so it has no gradient."""
     column = np.arange(d_model)  # (d,)
-    rate = 10000.0 ** ((column - column % 2) / d_model)  # (d,)
+    if halves:
+        sines = (d_model + 1) // 2
+        wave = column >= sines  # (d,), where a cosine stands
+        pair = np.where(wave, column - sines, column)  # (d,)
+    else:
+        wave, pair = column % 2 != 0, column // 2
+    rate = 10000.0 ** (2 * pair / d_model)  # (d,)
     angle = np.arange(length)[:, np.newaxis] / rate  # (length, d)
-    return np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
+    return np.where(wave, np.cos(angle), np.sin(angle))
 
 
 def linear(x: Array, weight: Array) -> Array:
@@ -126,21 +134,63 @@ def weighted_sum_backward(dy: Array, weights: Array, v: Array) -> tuple[Array, A
     return dy @ v.transpose(0, 2, 1), weights.transpose(0, 2, 1) @ dy
 
 
-def layer_norm(x: Array, eps: float) -> tuple[Array, Array, Array]:
-    """x (n, d) -> mean (n,), biased variance (n,), (x - mean) / sqrt(variance + eps) (n, d).
-    No gain and no shift, as in the tutorial."""
+def layer_norm(
+    x: Array, eps: float, unbiased: bool = False, outside: bool = False
+) -> tuple[Array, Array, Array]:
+    """x (n, d) -> mean (n,), variance (n,), (x - mean) / divisor (n, d), without gain and shift.
+    The variance is over d numbers or, unbiased, d - 1; the divisor sqrt(variance + eps) or, with
+    eps outside, sqrt(variance) + eps."""
     mean: Array = x.mean(axis=-1)
     centred = x - mean[:, np.newaxis]  # (n, d)
-    variance: Array = (centred * centred).mean(axis=-1)
-    return mean, variance, centred / np.sqrt(variance + eps)[:, np.newaxis]
+    squares = centred * centred  # (n, d)
+    variance: Array = (
+        squares.sum(axis=-1) / (x.shape[-1] - 1) if unbiased else squares.mean(axis=-1)
+    )
+    return mean, variance, centred / _divisor(variance, eps, outside)[:, np.newaxis]
 
 
-def layer_norm_backward(dy: Array, output: Array, variance: Array, eps: float) -> Array:
-    """dy, output (n, d), variance (n,) -> dx (n, d)."""
+def layer_norm_backward(
+    dy: Array,
+    output: Array,
+    variance: Array,
+    eps: float,
+    unbiased: bool = False,
+    outside: bool = False,
+) -> Array:
+    """dy, output (n, d), variance (n,) -> dx (n, d). Numbers that are all alike, variance 0, do
+    not bend the divisor."""
+    divisor = _divisor(variance, eps, outside)[:, np.newaxis]  # (n, 1)
     shift = dy.mean(axis=-1, keepdims=True)
     tilt = output * (dy * output).mean(axis=-1, keepdims=True)
-    gradient: Array = (dy - shift - tilt) / np.sqrt(variance + eps)[:, np.newaxis]
+    if unbiased:
+        tilt *= dy.shape[-1] / (dy.shape[-1] - 1)
+    if outside:  # the root alone depends on x
+        root = np.sqrt(variance)[:, np.newaxis]
+        tilt *= np.divide(divisor, root, out=np.zeros_like(root), where=root > 0)
+    gradient: Array = (dy - shift - tilt) / divisor
     return gradient
+
+
+def _divisor(variance: Array, eps: float, outside: bool) -> Array:
+    return np.sqrt(variance) + eps if outside else np.sqrt(variance + eps)
+
+
+def gain_and_shift(x: Array, gain: Array | None, shift: Array | None) -> Array:
+    """x (n, d), gain and shift (d,) -> x * gain + shift (n, d); None: without it."""
+    if gain is not None:
+        x = x * gain
+    return x if shift is None else x + shift
+
+
+def shift_backward(dy: Array) -> Array:
+    """dy (n, d) -> dshift (d,); a bias is a shift too."""
+    total: Array = dy.sum(axis=0)
+    return total
+
+
+def gain_backward(dy: Array, x: Array, gain: Array) -> tuple[Array, Array]:
+    """dy, x (n, d), gain (d,) -> dx (n, d), dgain (d,)."""
+    return dy * gain, (dy * x).sum(axis=0)
 
 
 def relu(x: Array) -> Array:
@@ -151,6 +201,67 @@ def relu(x: Array) -> Array:
 def relu_backward(dy: Array, x: Array) -> Array:
     """dy where x > 0, else 0; at exactly 0 the gradient is taken as 0."""
     return np.where(x > 0.0, dy, 0.0)
+
+
+def gelu(x: Array) -> Array:
+    """x times the share of a standard normal distribution below x, any shape (Hendrycks and
+    Gimpel 2016)."""
+    return x * _normal_share(x)
+
+
+def gelu_backward(dy: Array, x: Array) -> Array:
+    """Any shape."""
+    density = np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
+    return dy * (_normal_share(x) + x * density)
+
+
+def _normal_share(x: Array) -> Array:
+    halves = [0.5 * math.erfc(-value / math.sqrt(2.0)) for value in x.ravel().tolist()]
+    return np.array(halves).reshape(x.shape)
+
+
+def gelu_tanh(x: Array) -> Array:
+    """The same, approximated: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, any shape."""
+    return 0.5 * x * (1.0 + np.tanh(_tanh_argument(x)[0]))
+
+
+def gelu_tanh_backward(dy: Array, x: Array) -> Array:
+    """Any shape."""
+    argument, slope = _tanh_argument(x)
+    tanh = np.tanh(argument)
+    return dy * 0.5 * (1.0 + tanh + x * (1.0 - tanh * tanh) * slope)
+
+
+def _tanh_argument(x: Array) -> tuple[Array, Array]:
+    """The argument and its slope; beyond 20, where tanh is 1 to the last bit, that of 20."""
+    near = np.clip(x, -20.0, 20.0)
+    scale = math.sqrt(2.0 / math.pi)
+    return scale * (near + 0.044715 * near**3), scale * (1.0 + 3 * 0.044715 * near**2)
+
+
+def silu(x: Array) -> Array:
+    """x times its logistic function, any shape (also known as swish)."""
+    return x * _logistic(x)
+
+
+def silu_backward(dy: Array, x: Array) -> Array:
+    """Any shape."""
+    share = _logistic(x)
+    return dy * share * (1.0 + x * (1.0 - share))
+
+
+def _logistic(x: Array) -> Array:
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0.0, 1.0, small) / (1.0 + small)
+
+
+#: By the names of a configuration: each function with its gradient.
+ACTIVATIONS: dict[str, tuple[Callable[[Array], Array], Callable[[Array, Array], Array]]] = {
+    "relu": (relu, relu_backward),
+    "gelu": (gelu, gelu_backward),
+    "gelu_tanh": (gelu_tanh, gelu_tanh_backward),
+    "silu": (silu, silu_backward),
+}
 
 
 def cross_entropy(logits: Array, targets: Ids) -> Array:

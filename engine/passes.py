@@ -1,15 +1,19 @@
 """Every value that can be asked for by a run and a name, computed when it is.
 
 Names of values: those of the trace; ``weights:MATRIX``; ``shape:NAME``; ``tokens:source``,
-``tokens:target`` and ``tokens:vocabulary``; ``config:FIELD``; ``choices:[WORDS, STEPS]``, the
-words that the model writes alone after WORDS; ``argmax:[NAME, INDEX]`` and ``argmin:…``, where in
-that part of an array its largest or smallest element is; ``differing:RUN``, the matrices whose
-numbers are not those of another run.
+``tokens:target`` and ``tokens:goal``, what encoder and decoder read and what is to be written;
+``tokens:vocabulary`` and ``tokens:source_vocabulary``; ``config:SETTING``, such as
+``config:norm.place``; ``model:objective``, ``model:version``, ``model:groups`` (of optional
+arrays), ``model:tokens.bos`` and the like; ``choices:[WORDS, STEPS]``, the words that the model
+writes alone after WORDS; ``argmax:[NAME, INDEX]`` and ``argmin:…``, where in that part of an array
+its largest or smallest element is; ``differing:RUN``, the matrices whose numbers are not those of
+another run.
 """
 
 from __future__ import annotations
 
 import json
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +57,10 @@ class Passes:
         """An array, or plain data. Raises LookupError or ValueError where there is no such."""
         key = run, name
         if key not in self._values:
-            self._values[key] = self._find(run, name)
+            try:
+                self._values[key] = self._find(run, name)
+            except AttributeError as error:  # of the model or its configuration
+                raise LookupError(name) from error
         return self._values[key]
 
     def _find(self, run: str, name: str) -> Any:
@@ -68,11 +75,16 @@ class Passes:
                 tokens = {
                     "source": trace.source_tokens,
                     "target": trace.target_tokens,
+                    "goal": trace.goal_tokens,
                     "vocabulary": trace.weights.vocabulary,
+                    "source_vocabulary": trace.weights.source_words,
                 }
                 return list(tokens[rest])
             case "config":
-                return json.loads(json.dumps(getattr(trace.weights.config, rest)))
+                return json.loads(json.dumps(trace.weights.config.setting(rest)))
+            case "model":
+                value = attrgetter(rest)(trace.weights)
+                return sorted(value) if rest == "groups" else value
             case "argmax" | "argmin":
                 array, index = json.loads(rest)
                 values = np.asarray(self.value(run, array))[tuple(index)]

@@ -6,11 +6,15 @@ seed 42, rounded to one decimal and cut into blocks.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+
 import numpy as np
 
-from engine.config import Config, check_config, parameter_shapes
+from engine.config import Config, check_config
 from engine.errors import LectureError, quoted
 from engine.ops import Array
+from engine.parameters import parameter_shapes
 from engine.weights import Weights
 
 WORDS = ("我", "爱", "水", "课", "I", "love", "easy", "courses")
@@ -95,19 +99,15 @@ def random_weights(
     low: float = -9.99,
     high: float = 9.99,
     decimals: int = 2,
+    groups: Collection[str] = (),
 ) -> Weights:
-    """Uniform random matrices in [low, high), rounded; the same seed gives the same weights.
+    """Uniform random arrays in [low, high), rounded; the same seed gives the same weights.
 
-    A template lends its configuration and vocabulary. A bare configuration gets the tutorial's
-    words if it has eight, else t0, t1, ... Raises LectureError for a bad seed, range or decimals.
+    A template lends everything but the numbers and how they came to be. A bare configuration gets
+    the tutorial's words if it has eight, else t0, t1, ... (a source of its own s0, s1, ...), and
+    the `groups` of optional arrays (see `engine.parameters`). Raises LectureError for a bad seed,
+    range or decimals.
     """
-    if isinstance(template_or_config, Weights):
-        config, words = template_or_config.config, template_or_config.vocabulary
-    else:
-        config = template_or_config
-        check_config(config)
-        size = config.vocabulary_size
-        words = WORDS if size == len(WORDS) else tuple(f"t{i}" for i in range(size))
     if not 0 <= seed < 2**32:
         raise LectureError(field="seed", expected="0 to 4294967295", found=quoted(seed))
     if not (np.isfinite([low, high]).all() and low <= high and np.isfinite(high - low)):
@@ -116,9 +116,26 @@ def random_weights(
         )
     if not 0 <= decimals <= 15:
         raise LectureError(field="decimals", expected="0 to 15", found=quoted(decimals))
+    given = template_or_config
+    template = given if isinstance(given, Weights) else None
+    config = given.config if isinstance(given, Weights) else given
+    check_config(config)
     source = np.random.RandomState(seed)
+    shapes = parameter_shapes(config, groups if template is None else template.groups)
     matrices = {
         name: source.uniform(low, high, shape).round(decimals) + 0.0
-        for name, shape in parameter_shapes(config).items()
+        for name, shape in shapes.items()
     }
-    return Weights(config, words, matrices)
+    if template is not None:
+        return replace(template, matrices=matrices, path=None, training=None)
+    words = config.vocabulary_size
+    return Weights(
+        config,
+        WORDS if words == len(WORDS) else tuple(f"t{i}" for i in range(words)),
+        matrices,
+        source_vocabulary=(
+            None
+            if config.source_vocabulary_size is None
+            else tuple(f"s{i}" for i in range(config.source_vocabulary_size))
+        ),
+    )

@@ -15,6 +15,7 @@ from typing import Any
 from engine import json_file
 from engine.arrays import AXES, Arrays, Entry, Shape, count, from_bytes
 from engine.errors import LectureError, quoted
+from engine.head import Document, head_document
 from engine.reader import TEXT_BYTES, refuse
 from engine.weights import Weights
 
@@ -37,7 +38,7 @@ _TYPES = {  # the format's word: NumPy's word, bytes of a number
 }
 
 
-def read(data: bytes, path: Path) -> tuple[json_file.Document, Arrays]:
+def read(data: bytes, path: Path) -> tuple[Document, Arrays]:
     """A file's bytes to its head and matrices. Raises LectureError."""
     metadata, arrays = _parts(data, path)
     if METADATA not in metadata:
@@ -54,7 +55,7 @@ def read_arrays(data: bytes, path: Path) -> Arrays:
 def write(weights: Weights) -> bytes:
     """The whole file, with the same bytes for the same weights."""
     library = _library(weights.path)
-    head = json.dumps(json_file.head_document(weights), ensure_ascii=False)
+    head = json.dumps(head_document(weights), ensure_ascii=False)
     data: bytes = library.numpy.save(dict(weights.matrices), metadata={METADATA: head})
     return data
 

@@ -1,15 +1,17 @@
-"""Text to tokens: one Chinese character or one English word each, as the vocabulary has them."""
+"""Text to tokens, as the vocabulary has them, and what a decoder is taught with them."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from engine.errors import LectureError, quoted
 from engine.ops import Ids
 from engine.weights import Weights
+from engine.words import Words
 
 
 def tokenize(text: str, vocabulary: Sequence[str], where: str | None = None) -> tuple[str, ...]:
@@ -37,19 +39,81 @@ def tokenize(text: str, vocabulary: Sequence[str], where: str | None = None) -> 
     return tuple(tokens)
 
 
-def encode(text: str | Sequence[str], weights: Weights, where: str) -> tuple[tuple[str, ...], Ids]:
-    """Tokens and ids of a text, or of a sequence of tokens. `where` names the input in errors.
+def words_of(text: str | Sequence[str], weights: Weights, where: str) -> Words:
+    """The words of a text or a sequence as they are, however many; `where` as in `encode`. Raises
+    LectureError for an unknown one."""
+    vocabulary = weights.source_words if where == "source" else weights.vocabulary
+    if isinstance(text, str):
+        return tokenize(text, vocabulary, where)
+    tokens = tuple(text)
+    for token in tokens:
+        if token not in vocabulary:
+            raise _unknown(token, vocabulary, where)
+    return tokens
+
+
+def encode(text: str | Sequence[str], weights: Weights, where: str) -> tuple[Words, Ids]:
+    """Tokens and ids of a text, or of a sequence of tokens. `where` names the input in errors; a
+    "source" is read with the source's words and gets the start and end tokens that the model
+    wants there; anything else consists of the target's words, just as the decoder reads them.
 
     Raises LectureError if a token is unknown, there is none, or there are more than max_length.
     """
-    vocabulary = weights.vocabulary
-    if isinstance(text, str):
-        tokens = tokenize(text, vocabulary, where)
-    else:
-        tokens = tuple(text)
-        for token in tokens:
-            if token not in vocabulary:
-                raise _unknown(token, vocabulary, where)
+    tokens, special = words_of(text, weights, where), weights.tokens
+    _check_length(tokens, weights, where)
+    if where != "source":
+        return tokens, _ids(tokens, weights, where)
+    if special.source_bos and special.bos is not None:
+        tokens = (special.bos, *tokens)
+    if special.source_eos and special.eos is not None:
+        tokens = (*tokens, special.eos)
+    return tokens, _ids(tokens, weights, where)
+
+
+@dataclass(frozen=True, eq=False)
+class Teaching:
+    """Teacher forcing: what the decoder reads, (m,), and what its first rows are to write, (g,)
+    with g <= m, as tokens and as ids."""
+
+    read: Words
+    read_ids: Ids
+    goals: Words
+    goal_ids: Ids
+
+
+def teach(text: str | Sequence[str], weights: Weights, objective: str | None = None) -> Teaching:
+    """What a decoder reads and is to write when it is taught a target; by the model's own
+    objective if no other is given. To "copy", row i is to write token i, which it has read. For
+    the "next", the start and end token are put around the target if the model has them, row i
+    reads token i and is to write token i + 1; without an end token, a last word that was put
+    behind a start token is read although nothing is to follow it.
+
+    Raises LectureError as `encode` does, or if there is nothing to write.
+    """
+    words, ids = encode(text, weights, "target")
+    if (objective or weights.objective) == "copy":
+        return Teaching(words, ids, words, ids)
+    bos, eos = weights.tokens.bos, weights.tokens.eos
+    goals = words if bos is not None else words[1:]
+    read = words if eos is not None or bos is not None else words[:-1]
+    if bos is not None:
+        read = (bos, *read)
+    if eos is not None:
+        goals = (*goals, eos)
+    if not goals:
+        raise LectureError(
+            where="target", field="length", expected="2 tokens or more to shift", found="1"
+        )
+    return Teaching(read, _ids(read, weights, "target"), goals, _ids(goals, weights, "target"))
+
+
+def _ids(tokens: Words, weights: Weights, where: str) -> Ids:
+    _check_length(tokens, weights, where)
+    words = weights.source_words if where == "source" else weights.vocabulary
+    return np.array([words.index(token) for token in tokens], dtype=np.int64)
+
+
+def _check_length(tokens: Words, weights: Weights, where: str) -> None:
     longest = weights.config.max_length
     if not 1 <= len(tokens) <= longest:
         raise LectureError(
@@ -58,7 +122,6 @@ def encode(text: str | Sequence[str], weights: Weights, where: str) -> tuple[tup
             expected=f"1 to {longest} tokens (the model's max_length)",
             found=str(len(tokens)) if tokens else "none",
         )
-    return tokens, np.array([vocabulary.index(token) for token in tokens], dtype=np.int64)
 
 
 def _is_word_character(char: str) -> bool:

@@ -13,11 +13,12 @@ from engine.weights import Weights
 
 
 class Trace(Mapping[str, NDArray[Any]]):
-    """An ordered, read-only mapping from value names to arrays: float64, except the two id
-    vectors, which are int64. Names and shapes are listed in docs/trace.md.
+    """An ordered, read-only mapping from value names to arrays: float64, except the id vectors,
+    which are int64. Names and shapes are listed in docs/trace.md.
 
     kind: "training" or "inference"; weights: the model that was run; source_tokens,
-    target_tokens: what it was run on. An unknown name raises UnknownNameError (a KeyError).
+    target_tokens: what encoder and decoder read; goal_tokens: what the decoder's first rows are
+    to write, none in inference. An unknown name raises UnknownNameError (a KeyError).
     """
 
     def __init__(
@@ -28,11 +29,13 @@ class Trace(Mapping[str, NDArray[Any]]):
         weights: Weights,
         source_tokens: tuple[str, ...],
         target_tokens: tuple[str, ...],
+        goal_tokens: tuple[str, ...] = (),
     ) -> None:
         self.kind = kind
         self.weights = weights
         self.source_tokens = source_tokens
         self.target_tokens = target_tokens
+        self.goal_tokens = goal_tokens
         self._values = {name: _frozen(value) for name, value in values.items()}
 
     def __getitem__(self, name: str) -> NDArray[Any]:

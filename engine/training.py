@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.backward import loss_and_gradients
+from engine.backward import loss_and_gradients, objective_of
 from engine.errors import LectureError, quoted
 from engine.model import SOURCE, TARGET, Text
 from engine.weights import Weights
@@ -27,12 +27,13 @@ def train(
     weights: Weights,
     source: Text = SOURCE,
     target: Text = TARGET,
-    targets: str = "shifted",
+    targets: str = "next",
     steps: int = 300,
     learning_rate: float = LEARNING_RATE,
 ) -> Training:
-    """Minimise the mean loss on one pair. `targets` as in `engine.gradients`.
-    Raises LectureError for bad arguments, or if the weights leave the range of floats."""
+    """Minimise the mean loss on one pair. `targets` as in `engine.gradients`; they become the
+    objective of the trained weights. Raises LectureError for bad arguments, or if the weights
+    leave the range of floats."""
     if steps < 1:
         raise LectureError(field="steps", expected="1 or more", found=quoted(steps))
     if not 0 < learning_rate < np.inf:
@@ -51,4 +52,5 @@ def train(
             spread = np.sqrt(square[name] / (1 - BETA2**step)) + EPSILON
             moved[name] = weights.matrices[name] - learning_rate * direction / spread
         weights = weights.with_matrices(moved)
-    return Training(weights, tuple(losses))
+    objective = objective_of(targets) or weights.objective
+    return Training(replace(weights, objective=objective), tuple(losses))

@@ -2,85 +2,136 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from engine.config import Config, check_config, parameter_shapes
-from engine.errors import LectureError, quoted
+from engine.config import REQUIRED, Config, Norm, check_choice, check_config
+from engine.errors import LectureError
 from engine.ops import Array
+from engine.parameters import check_names, groups_of, parameter_shapes
+from engine.words import Tokens, Words, check_tokens, check_vocabulary
+
+OBJECTIVES = ("next", "copy")
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
     """A model, ready to run. Matrices are read-only float64, shape (out, in), used as x @ W.T;
-    the rows of q_proj, k_proj and v_proj belong to head 0 first, then head 1, and so on.
+    the rows of q_proj, k_proj and v_proj belong to head 0 first, then head 1, and so on. Biases,
+    gains and shifts are vectors.
+
+    vocabulary: the words that the model writes, and reads unless there is a `source_vocabulary`
+    (which the configuration says; else it is the same). objective: whether a row is to write the
+    "next" word, or to "copy" the one that it has read. training: how it came to be, if known.
+    version: of the file format; 1 becomes 2 where version 1 cannot hold the model.
 
     Raises LectureError for any configuration, vocabulary or matrix that does not fit.
     """
 
     config: Config
-    vocabulary: tuple[str, ...]
+    vocabulary: Words
     matrices: Mapping[str, Array] = field(repr=False)
     path: Path | None = None
+    source_vocabulary: Words | None = None
+    objective: str = "copy"
+    tokens: Tokens = field(default_factory=Tokens)
+    training: Mapping[str, Any] | None = None
+    version: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "vocabulary", tuple(self.vocabulary))
-        check_vocabulary(self.vocabulary, self.path)
+        self._check_words()
         check_config(self.config, self.path)
-        if self.config.vocabulary_size != len(self.vocabulary):
-            raise LectureError(
-                where=self.path,
-                field="vocabulary",
-                expected=f"{self.config.vocabulary_size} words",
-                found=str(len(self.vocabulary)),
-            )
+        self._check_sizes()
+        check_tokens(self.tokens, self.source_words, self.vocabulary, self.path)
+        check_choice(self.objective, OBJECTIVES, "objective", self.path)
         ordered = _check_matrices(self.matrices, self.config, self.path)
         object.__setattr__(self, "matrices", MappingProxyType(ordered))
+        if self._beyond_version_1():
+            object.__setattr__(self, "version", 2)
+
+    @property
+    def source_words(self) -> Words:
+        """The words that the model reads in a source."""
+        return self.vocabulary if self.source_vocabulary is None else self.source_vocabulary
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """Which optional groups of arrays the model has (see `engine.parameters`)."""
+        return groups_of(self.matrices, self.config)
 
     def with_matrices(self, matrices: Mapping[str, Array]) -> Weights:
         """The same model with other numbers (all matrices, or only those to replace)."""
-        return Weights(self.config, self.vocabulary, {**self.matrices, **matrices})
+        return replace(self, matrices={**self.matrices, **matrices}, path=None)
 
+    def embedding(self, side: str) -> str:
+        """The name of the table of "source" or "target"."""
+        two = self.source_vocabulary is not None
+        return f"{side}_embedding.weight" if two else "embedding.weight"
 
-def check_vocabulary(vocabulary: Iterable[object], where: str | Path | None = None) -> None:
-    """Words must be non-empty strings without spaces or control characters, none twice."""
-    words = tuple(vocabulary)
-    if not words:
-        raise LectureError(where=where, field="vocabulary", expected="words", found="none")
-    seen: dict[str, int] = {}
-    for number, word in enumerate(words):
-        place = f"vocabulary[{number}]"
-        if not isinstance(word, str) or not word or not word.isprintable() or " " in word:
-            raise LectureError(
-                where=where,
-                field=place,
-                expected="a word without spaces or control characters",
-                found=quoted(word),
-            )
-        same = unicodedata.normalize("NFC", word)  # as the tokenizer sees it
-        if same in seen:
-            raise LectureError(
-                where=where,
-                field=place,
-                expected="every word once",
-                found=f"{quoted(word)} again, as in vocabulary[{seen[same]}]",
-            )
-        seen[same] = number
+    def position(self, side: str) -> str:
+        """The name of the learned positions of "source" or "target"."""
+        two = f"{side}_position.weight"
+        return two if two in self.matrices else "position.weight"
+
+    def output(self) -> str:
+        """The name of the matrix that turns the decoder's output into logits."""
+        return self.embedding("target") if self.config.tied_output else "output_projection.weight"
+
+    def _check_words(self) -> None:
+        object.__setattr__(self, "vocabulary", tuple(self.vocabulary))
+        if self.source_vocabulary is None:
+            check_vocabulary(self.vocabulary, self.path)
+            return
+        object.__setattr__(self, "source_vocabulary", tuple(self.source_vocabulary))
+        check_vocabulary(self.source_words, self.path, "vocabulary.source")
+        check_vocabulary(self.vocabulary, self.path, "vocabulary.target")
+
+    def _check_sizes(self) -> None:
+        """The configuration must count the words as they are."""
+        source = self.source_vocabulary
+        for name, size, words in (
+            ("vocabulary", self.config.vocabulary_size, self.vocabulary),
+            ("source_vocabulary", self.config.source_vocabulary_size, source),
+        ):
+            found = None if words is None else len(words)
+            if size != found:
+                raise LectureError(
+                    where=self.path,
+                    field=name,
+                    expected="none of its own" if size is None else f"{size} words",
+                    found="none" if found is None else str(found),
+                )
+
+    def _beyond_version_1(self) -> bool:
+        """Whether the model has anything that a file of version 1 cannot say."""
+        config = self.config
+        plain = Config(
+            vocabulary_size=config.vocabulary_size,
+            norm=Norm(eps=config.norm.eps),
+            **{name: getattr(config, name) for name in REQUIRED},
+        )
+        return bool(
+            config != plain
+            or self.groups
+            or self.objective != "copy"
+            or self.tokens != Tokens()
+            or self.training is not None
+        )
 
 
 def _check_matrices(
     matrices: Mapping[str, Array], config: Config, where: Path | None
 ) -> dict[str, Array]:
     """The matrices in forward order as read-only float64 copies, or LectureError."""
-    shapes = parameter_shapes(config)
-    _check_names(matrices, shapes, where)
+    groups = groups_of(matrices, config)
+    check_names(matrices, config, groups, where)
     ordered = {}
-    for name, shape in shapes.items():
+    for name, shape in parameter_shapes(config, groups).items():
         place = f"matrices.{name}"
         matrix = _real(matrices[name], place, where)
         if matrix.shape != shape:
@@ -91,12 +142,12 @@ def _check_matrices(
                 found=shape_text(matrix.shape),
             )
         if not np.isfinite(matrix).all():
-            row, column = np.argwhere(~np.isfinite(matrix))[0]
+            index = tuple(np.argwhere(~np.isfinite(matrix))[0])
             raise LectureError(
                 where=where,
-                field=f"{place}[{row}][{column}]",
+                field=place + "".join(f"[{i}]" for i in index),
                 expected="a finite number",
-                found=str(matrix[row, column]),
+                found=str(matrix[index]),
             )
         matrix.setflags(write=False)
         ordered[name] = matrix
@@ -114,31 +165,6 @@ def _real(values: object, place: str, where: Path | None) -> Array:
             where=where, field=place, expected="real numbers", found=f"type {array.dtype}"
         )
     return np.array(array, dtype=np.float64, order="C")
-
-
-def _check_names(matrices: Iterable[str], shapes: Iterable[str], where: Path | None) -> None:
-    given, wanted = set(matrices), list(shapes)
-    missing = [name for name in wanted if name not in given]
-    unknown = sorted(given - set(wanted), key=str)
-    if unknown:
-        expected = f"{missing[0]}, which is missing" if missing else "only the model's matrices"
-        raise LectureError(
-            where=where,
-            field="matrices",
-            expected=expected,
-            found=f"the unknown name {quoted(unknown[0])}{_more(unknown)}",
-        )
-    if missing:
-        raise LectureError(
-            where=where,
-            field="matrices",
-            expected=f"{missing[0]}{_more(missing)}",
-            found="no such name",
-        )
-
-
-def _more(names: list[str]) -> str:
-    return f" and {len(names) - 1} more" if len(names) > 1 else ""
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

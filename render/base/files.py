@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all; locks, file stamps and free space.
+"""Files and folders that appear whole or not at all; locks and free space.
 
 What is unfinished lies on the disk where it will be put: under a hidden name beside it, or in a
 private folder whose lock is held for as long as its process, or a worker that inherited the lock,
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
 import secrets
@@ -18,7 +17,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from engine.errors import LectureError, from_os_error
@@ -59,14 +57,6 @@ def write(path: Path, data: str | bytes, *, durable: bool = False, mode: int = 0
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data.encode("utf-8") if isinstance(data, str) else data)
-
-
-def write_changed(path: Path, text: str) -> None:
-    """As :func:`write`, but a file that says the same already keeps its time."""
-    with contextlib.suppress(OSError):
-        if path.is_file() and path.read_bytes() == text.encode("utf-8"):
-            return
-    write(path, text)
 
 
 def write_state(path: Path, document: Any) -> None:
@@ -189,32 +179,14 @@ class Workspace:
         """The descriptor of the lock; a worker that inherits it keeps the folder from removal."""
         return self._private.lock
 
-    def task_folder(self, name: str) -> Path:
-        """A new private folder for one task."""
-        folder = self.folder / name
-        folder.mkdir()
-        return folder
-
     def fresh_folder(self, name: str) -> Path:
         """A new private folder, with a name of its own that begins with ``name``."""
         return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.folder))
 
-    def publish(self, finished: Path, name: str, out: Path | None = None) -> Path:
-        """Move a finished file to its final name in the output folder (or the folder ``out``),
-        replacing what was there."""
-        final = (out or self.out) / name
-        put_file(finished, final)
-        return final
-
     def __enter__(self) -> Workspace:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._private.close()
         with contextlib.suppress(OSError):
             _remove_abandoned(self.state, "run-")  # whose last worker may have ended meanwhile
@@ -285,30 +257,6 @@ def _remove_lockless(folder: Path) -> None:
     with contextlib.suppress(OSError):
         if folder.is_dir() and time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def sha256(path: Path) -> str:
-    """The digest of a file's contents."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def stamp(path: Path) -> dict[str, Any]:
-    """Size, time and digest of a file; they stay what they are when it is renamed."""
-    status = path.stat()
-    return {"size": status.st_size, "mtime_ns": status.st_mtime_ns, "sha256": sha256(path)}
-
-
-def holds(path: Path, said: Mapping[str, Any]) -> bool:
-    """Whether ``path`` is the file that was stamped. Contents are read only where its time is
-    another, as in a copied folder."""
-    try:
-        status = path.stat()
-        if status.st_size != said["size"]:
-            return False
-        return bool(status.st_mtime_ns == said["mtime_ns"] or sha256(path) == said["sha256"])
-    except (OSError, KeyError, TypeError):
-        return False
 
 
 def check_free_space(

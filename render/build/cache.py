@@ -120,9 +120,8 @@ class Cache:
                 self.mark = mark
             except OSError as error:
                 closed = isinstance(error, PermissionError) or error.errno == errno.EROFS
-                if not closed or not place.is_there():
+                if not closed or not place.names("entries"):
                     raise
-                place.names("entries")
                 self.read_only = True
                 self._say(f"{place.name}: store: read only; nothing is added to it")
 
@@ -194,7 +193,7 @@ class Cache:
                 self._drop(entry.path)
             elif self._writes:
                 with contextlib.suppress(OSError):
-                    self._place.touch(entry.path, entry.data)
+                    self._place.write(entry.path, entry.data)
                 self._give_sign()
             return taken
         return None

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError, one_line
+from engine.reader import WEIGHT_BYTES, read_bytes
 from render.base.failure import Failure, need
 from render.base.reads import Made
 from render.build import remote
@@ -181,7 +182,7 @@ class ClusterPool:
         for made in work.needs.values():
             self._cache.lend(made)
         named = {name: Path(work.settings[name]) for name in _WEIGHTS if name in work.settings}
-        files = {name: path.read_bytes() for name, path in named.items()}
+        files = {name: read_bytes(path, WEIGHT_BYTES) for name, path in named.items()}
         key = f"{self._run}-{secrets.token_hex(8)}"
         future = self._client.submit(
             pickle.loads,
@@ -193,12 +194,6 @@ class ClusterPool:
         )
         self._works[key] = work, future
         future.add_done_callback(lambda _: self._heard.put({"kind": "done", "key": key}))
-
-    def cancel(self, step: str) -> None:
-        """Nothing more is told of a step; it ends."""
-        self._light.cancel(step)
-        for key in [key for key, (work, _) in self._works.items() if work.step == step]:
-            self._client.cancel([self._works.pop(key)[1]], force=True)
 
     def events(self, timeout: float | None = None) -> Iterator[Event]:
         """What has happened since the last call; waits for the first, at most ``timeout``

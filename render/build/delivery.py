@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -62,6 +63,8 @@ class Delivery:
         """Move the files of a product to their places, then write its record."""
         targets = {role: path for role, path in product.targets().items() if role in made.paths}
         for role, target in targets.items():
+            with contextlib.suppress(OSError):  # put_file reports it
+                target.parent.mkdir(parents=True, exist_ok=True)
             put_file(made.path(role), target)
         paths = {**made.paths, **{role: str(path) for role, path in targets.items()}}
         made = replace(made, paths=paths)

@@ -129,6 +129,8 @@ class Lecture:
             sounds = self.sounds(scene)
             made = {beat: plan.steps[sound.id].made for beat, sound in sounds.items()}
             lines += [each.facts["bad"] for each in made.values() if each and "bad" in each.facts]
+            failures = (plan.failures.get(sound.id) for sound in sounds.values())
+            lines += [failure.line for failure in failures if failure]
             drawn = plan.steps[self.pictures(scene).id].made
             beats = drawn.facts["beats"] if drawn else ()
             fit = {beat for beat, each in made.items() if each and "bad" not in each.facts}

@@ -107,9 +107,6 @@ class Place(Protocol):
         """Make ``file``, which is not there yet, the stored one, of ``size`` bytes. Raises
         FileNotFoundError where there is no such file."""
 
-    def touch(self, path: str, data: bytes) -> None:
-        """The file, whose contents are ``data``, was used now."""
-
     def names(self, folder: str) -> list[str]:
         """What is directly in a folder; empty where there is none."""
 
@@ -118,9 +115,6 @@ class Place(Protocol):
 
     def remove(self, path: str) -> None:
         """Remove a file, and folders left empty by that; nothing if there is none."""
-
-    def is_there(self) -> bool:
-        """Whether anything was ever stored here, as far as can be seen."""
 
 
 def place_of(url: str) -> Place:
@@ -195,9 +189,6 @@ class Folder:
                     file.unlink()
         copy(source, file)
 
-    def touch(self, path: str, data: bytes) -> None:
-        os.utime(self._at(path), follow_symlinks=False)
-
     def names(self, folder: str) -> list[str]:
         try:
             return sorted(path.name for path in self._at(folder).iterdir())
@@ -205,21 +196,15 @@ class Folder:
             return []
 
     def items(self) -> list[Item]:
-        return list(self._walk(str(self._root), ""))
-
-    def _walk(self, folder: str, path: str) -> Iterator[Item]:
-        with contextlib.suppress(FileNotFoundError, PermissionError), os.scandir(folder) as found:
-            for entry in found:
-                below = f"{path}{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    yield from self._walk(entry.path, f"{below}/")
-                    continue
+        found = []
+        for folder, _, names in os.walk(self._root):
+            for path in (Path(folder, name) for name in names):
                 with contextlib.suppress(FileNotFoundError):  # another run removes things, too
-                    status = entry.stat(follow_symlinks=False)
-                    used = status.st_mtime
-                    if below.startswith("objects/"):  # it may be older than its use here
-                        used = max(used, status.st_ctime)
-                    yield Item(below, status.st_size, used)
+                    status, below = path.lstat(), path.relative_to(self._root).as_posix()
+                    is_object = below.startswith("objects/")  # maybe older than its use here
+                    used = max(status.st_mtime, status.st_ctime) if is_object else status.st_mtime
+                    found.append(Item(below, status.st_size, used))
+        return found
 
     def remove(self, path: str) -> None:
         target = self._at(path)
@@ -234,9 +219,6 @@ class Folder:
                 folder.rmdir()
             except OSError:
                 break
-
-    def is_there(self) -> bool:
-        return self._root.is_dir()
 
     def _at(self, path: str) -> Path:
         """Raises FileNotFoundError where a link leads elsewhere."""

@@ -9,7 +9,7 @@ from render.base.failure import Failure
 from render.base.reader import read_state
 from render.base.reads import Made, Reason
 from render.build.inputs import Now
-from render.build.product import Product, Step, digest
+from render.build.product import ASKS, Product, Step, digest
 
 _OTHERWISE = Reason("what it is made from")
 _NEEDED = Reason("its files are needed")
@@ -123,7 +123,7 @@ class Plan:
         roles = {need.id: role for role, need in step.product.needs().items()}
         for need in step.needs:
             if need in self.failures:
-                if need in roles and not step.product.optional(roles[need]):
+                if not step.product.optional(roles.get(need, ASKS)):
                     return need
             elif not self.is_settled(need):
                 below = self.steps[need].product
@@ -134,7 +134,7 @@ class Plan:
                 ):
                     return need
                 found = self.hindrance(need)
-                if found and (need not in roles or not step.product.optional(roles[need])):
+                if found and not step.product.optional(roles.get(need, ASKS)):
                     return found
         return ""
 

@@ -21,6 +21,7 @@ import time
 import types
 from collections import deque
 from collections.abc import Iterator
+from multiprocessing import forkserver
 from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import Any
@@ -77,18 +78,9 @@ class LocalPool:
             self._waiting.append(work)
         else:
             if self._light is None:
-                self._light = self._start("spawn", alone=False)
+                self._light = self._start(forked=bool(self._drawing), alone=False)
             self._ready.append(Event(work.step, "started"))
             self._light.give(work)
-        self._fill()
-
-    def cancel(self, step: str) -> None:
-        """Nothing more is told of a step; one that is being drawn ends."""
-        self._waiting = deque(work for work in self._waiting if work.step != step)
-        self._ready = deque(event for event in self._ready if event.step != step)
-        for each in self._alive():
-            if each.steps.pop(step, None) and each.alone:
-                self._remove(each)
         self._fill()
 
     def events(self, timeout: float | None = None) -> Iterator[Event]:
@@ -109,13 +101,14 @@ class LocalPool:
     def _fill(self) -> None:
         while self._waiting and len(self._drawing) < self._slots:
             work = self._waiting.popleft()
-            each = self._start("forkserver" if _FORKS else "spawn", alone=True)
+            each = self._start(forked=True, alone=True)
             self._drawing.append(each)
             each.give(work)
             self._ready.append(Event(work.step, "started"))
 
-    def _start(self, method: str, *, alone: bool) -> _Worker:
-        each = _Worker(method, self._lock, alone=alone)
+    def _start(self, *, forked: bool, alone: bool) -> _Worker:
+        """``forked``: from the process that has imported Manim, where that is safe."""
+        each = _Worker("forkserver" if forked and _FORKS else "spawn", self._lock, alone)
         self._selector.register(each.messages, selectors.EVENT_READ, each)
         return each
 
@@ -165,6 +158,13 @@ class LocalPool:
         self._ready.extend(Event(step, "lost", failure=failure) for step in each.steps)
 
 
+def forget_forks() -> None:
+    """End the process that workers are forked from, when they have ended: the code that it has
+    imported is no longer that of the files."""
+    server: Any = forkserver
+    server._forkserver._stop()
+
+
 class _Handed:
     """A descriptor that the process gets which this is pickled for, as a number of its own."""
 
@@ -178,9 +178,8 @@ class _Handed:
 class _Worker:
     """A worker process: what it was given, and its messages."""
 
-    def __init__(self, method: str, lock: int | None, *, alone: bool) -> None:
-        self.alone = alone
-        self.steps: dict[str, bool] = {}  # given and not over
+    def __init__(self, method: str, lock: int | None, alone: bool) -> None:
+        self.steps: set[str] = set()  # given and not over
         self.heard = time.monotonic()
         self._rest = b""
         theirs, self._works = os.pipe()
@@ -198,12 +197,13 @@ class _Worker:
             os.close(answers)
 
     def give(self, work: Work) -> None:
-        """Have the worker make something."""
-        self.steps[work.step] = True
-        data = work.to_json().encode("ascii") + b"\n"
+        """Have the worker make something. It is told where to read what: a pipe that nobody empties
+        takes little."""
+        self.steps.add(work.step)
+        said = Path(work.folder) / "work.json"
+        said.write_text(work.to_json(), encoding="ascii")
         with contextlib.suppress(BrokenPipeError):  # its end is noticed by its messages
-            while data:
-                data = data[os.write(self._works, data) :]
+            os.write(self._works, json.dumps(str(said.absolute())).encode("ascii") + b"\n")
 
     def read(self) -> list[dict[str, Any]] | None:
         """The messages that have come in; None at the end."""
@@ -215,18 +215,15 @@ class _Worker:
         return [json.loads(line) for line in lines]
 
     def event(self, message: dict[str, Any]) -> Event | None:
-        """A message as an event; None for a sign of life, and for what was cancelled."""
+        """A message as an event; None for a sign of life."""
         step = message.get("step")
         if step is None:
             return None
         if "frames" in message:
-            return Event(step, "frames", message["frames"]) if step in self.steps else None
+            return Event(step, "frames", message["frames"])
+        self.steps.discard(step)
         if "made" in message:
-            if not self.steps.pop(step, None) and not self.alone:
-                return None  # else it is what the same play has yielded
             return Event(step, "made", made=Made.from_json(message["made"], message["paths"]))
-        if not self.steps.pop(step, None):
-            return None
         return Event(step, "failed", failure=Failure(**message["failure"]))
 
     def join(self, seconds: float) -> None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FORM = 2
 FACTS = "facts"
 COST = "cost"
+#: the role of a product that is only asked, see :meth:`Product.asks`
+ASKS = "asks"
 #: kinds of inputs that are known before a maker runs; the others it finds by reading
 BEFORE = ("spec", "need", "code", "tool")
 
@@ -94,7 +96,7 @@ class Product(ABC):
         return None
 
     def asks(self) -> tuple[Product, ...]:
-        """Products that must be up to date before :meth:`pause` can tell anything."""
+        """Products that must be settled before it is looked at, though they count for nothing."""
         return ()
 
     def settled(self, made: Made) -> None:  # noqa: B027 - most have nothing to do

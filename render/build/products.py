@@ -92,10 +92,14 @@ class Pictures(OfScene):
         return {} if self.job.burn else {"pictures": self.video}
 
     def modules(self) -> tuple[str, ...]:
-        return (self.scene.module,)
+        voice = self.lecture.voice
+        return (self.scene.module, *(voice.modules if voice else ()))
 
     def asks(self) -> tuple[Product, ...]:
         return tuple(self.lecture.sounds(self.scene).values())
+
+    def optional(self, role: str) -> bool:
+        return True  # of sounds: a beat without one is silent
 
     def pause(self, asked: Input) -> Input | None:
         voice = self.lecture.voice
@@ -139,6 +143,9 @@ class Cover(OfScene):
 
     def targets(self) -> Mapping[str, Path]:
         return {"cover": SideFiles(self.video).cover}
+
+    def asks(self) -> tuple[Product, ...]:
+        return (self.lecture.pictures(self.scene),)
 
     def modules(self) -> tuple[str, ...]:
         return (self.scene.module,)

@@ -25,7 +25,7 @@ from render.build.cache import Cache
 from render.build.code import Code, digest_of_source
 from render.build.inputs import Now
 from render.build.places import CacheChoice
-from render.build.pool import LocalPool
+from render.build.pool import LocalPool, forget_forks
 from render.build.product import Work
 from scenes import registry
 
@@ -56,6 +56,8 @@ class Asked:
 
 #: by run, on a worker
 _asked: dict[str, Asked] = {}
+#: what this worker was like when it began to fork
+_forked: dict[str, str] = {}
 
 
 def fingerprint() -> dict[str, str]:
@@ -122,8 +124,12 @@ def render(said: str, files: Mapping[str, bytes], run: str) -> dict[str, Any]:
     """
     from distributed import get_worker
 
-    worker, asked = get_worker(), _asked[run]
-    trouble = differences(asked.fingerprint, fingerprint())
+    worker, asked, mine = get_worker(), _asked[run], fingerprint()
+    if _forked and _forked != mine:
+        forget_forks()
+    _forked.clear()
+    _forked.update(mine)
+    trouble = differences(asked.fingerprint, mine)
     if trouble:
         worker.loop.add_callback(worker.set_resources, **{run: 0})
         about = {"worker": worker.address, "threads": 0, "name": worker.address}

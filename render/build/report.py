@@ -145,6 +145,12 @@ class Report:
         why = self._no_film()
         if why:
             self.film = "not made"
+            if not path.exists() and not self.failures and len(job.scenes) < len(job.film):
+                have = sum(job.video(scene).exists() for scene in job.film)
+                return (
+                    f"{self._shown}{job.film_name}: {have} of its {len(job.film)} scenes are "
+                    "there; the same command without scene numbers makes the others and joins all"
+                )
             how = "left as it was" if path.exists() else "not made"
             return f"{self._shown}{job.film_name} {how}: {why}"
         failure = self._failure(Sides(film))

@@ -28,7 +28,7 @@ from render.build.lecture import Lecture
 from render.build.places import CacheChoice
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
-from render.build.products import Cover, Pictures
+from render.build.products import Pictures
 from render.build.report import Report, exit_code, summary
 from render.build.screen import Estimate, Screen
 from render.build.videos import Video
@@ -45,6 +45,8 @@ class Run:
     def __init__(self, jobs: Sequence[Job], how: How | None = None) -> None:
         self.how = how or How()
         self.now = Now(jobs[0].out / STATE)
+        for job in jobs:
+            self.now.passes(job.values())  # so that invalid weight files are told first
         self.lectures = [Lecture.of(job) for job in jobs]
         products = [product for lecture in self.lectures for product in lecture.products()]
         self.plan = Plan(products, self.now, self._is_forced)
@@ -56,6 +58,11 @@ class Run:
         self._folders: dict[str, Path] = {}
         self._given: set[str] = set()  # steps that were given out
         self._slots: set[str] = set()  # the heavy ones among them
+
+    @property
+    def made_one_film(self) -> bool:
+        """Whether there was one job only, and its film was joined in this run."""
+        return [report.film for report in self.reports] == ["made"]
 
     def explain(self) -> Iterator[str]:
         """What would be made, and why; makes and writes nothing."""
@@ -101,6 +108,9 @@ class Run:
         else:
             failed = self._work()
         self.now.keep()
+        for lecture in self.lectures:
+            if lecture.voice:
+                lecture.voice.tidy(lecture.job.out / STATE)
         if len(self.reports) > 1:
             for line in summary(self.reports):
                 print(one_line(line), flush=True)
@@ -124,6 +134,7 @@ class Run:
     def _work(self) -> bool:
         """Make everything that is due; returns whether a cache that was named has failed."""
         first = self.lectures[0].job
+        self.now.ffmpeg()  # so that it is told first if there is none
         with stoppable(), Workspace(first.out) as self._space:
             for lecture in self.lectures[1:]:
                 make_folder(lecture.job.out / STATE)
@@ -165,6 +176,7 @@ class Run:
     def _loop(self) -> None:
         running = 0
         while True:
+            self._estimate.slots = self._pool_now.slots
             running += self._give_out()
             for report in self.reports:
                 self._say(report.lines())
@@ -200,14 +212,8 @@ class Run:
         return given
 
     def _waits(self, step: Step) -> bool:
-        """Whether a step is better not given out yet: there is no slot, or it is the cover of a
-        scene whose pictures are being drawn."""
-        product = step.product
-        if isinstance(product, Cover):
-            pictures = product.lecture.pictures(product.scene).id
-            if pictures in self.plan.steps and not self.plan.is_settled(pictures):
-                return not self.plan.hindrance(pictures) and pictures in self.plan.asked
-        return product.heavy and len(self._slots) >= self._pool_now.slots
+        """Whether there is no slot for a step now."""
+        return step.product.heavy and len(self._slots) >= self._pool_now.slots
 
     def _work_of(self, step: Step) -> Work:
         """What a worker needs for a step. Raises LectureError where a file of a need has just
@@ -292,6 +298,9 @@ class Run:
         elif event.failure is not None:
             if event.kind == "lost" and step.id not in self._lost:
                 self._lost.add(step.id)
+                self._screen.say(
+                    f"{step.product.name}: {event.failure.line}; it is tried once more"
+                )
                 self.plan.put_back(step)
             else:
                 self._fail(step, event.failure)

@@ -90,9 +90,6 @@ class Remote:
         if info.get("type") != "file" or info.get("islink") or not fits(int(info.get("size") or 0)):
             raise FileNotFoundError(errno.ENOENT, "another file", path)
 
-    def touch(self, path: str, data: bytes) -> None:
-        self.write(path, data)
-
     @_told
     def names(self, folder: str) -> list[str]:
         try:
@@ -118,9 +115,6 @@ class Remote:
     def remove(self, path: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             self._files.rm_file(self._at(path))
-
-    def is_there(self) -> bool:
-        return True
 
     def _make_folder(self, path: str) -> None:
         """Where the file system has folders."""

@@ -1,8 +1,8 @@
 """What runs in a process of a pool: makers are called, what they left is checked and recorded.
 
-A worker gets works as lines of JSON and answers in lines of JSON: ``alive`` every other second,
-``frames`` drawn so far, and how each work ended. It leads its own process group and ends with its
-parent, however that ends, and takes the group with it.
+A worker is told where works lie, line by line, and answers in lines of JSON: ``alive`` every other
+second, ``frames`` drawn so far, and how each work ended. It leads its own process group and ends
+with its parent, however that ends, and takes the group with it.
 """
 
 from __future__ import annotations
@@ -99,14 +99,19 @@ def main(works: int, messages: int, lock: int | None, alone: bool) -> None:
     send = _Sender(messages)
     with os.fdopen(works, encoding="ascii") as asked:
         if alone:
-            work = Work.from_json(asked.readline())
+            work = _read(asked.readline())
             _print_to(work.log)
             _do(work, send)
         else:
             _print_to(Path(os.devnull))
             with ThreadPoolExecutor(usable_cores()) as threads:
                 for line in asked:
-                    threads.submit(_do, Work.from_json(line), send)
+                    threads.submit(_do, _read(line), send)
+
+
+def _read(line: str) -> Work:
+    """The work that lies where a line says."""
+    return Work.from_json(Path(json.loads(line)).read_text(encoding="ascii"))
 
 
 class _Sender:

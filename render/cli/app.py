@@ -14,12 +14,14 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from engine.errors import LectureError, from_os_error, one_line
+from engine.output import give_up_output
 from render.base.process import Stopped
 from render.cli import look, share, text, upload
 from render.cli.make import make
 
 PROGRAM = "./render.sh"
 _INTERRUPTED = 130  # exit code after Ctrl-C
+_BROKEN_PIPE = 141  # exit code of what SIGPIPE ends: the reader, such as `head`, has had enough
 _STOPPED = "stopped; finished videos are as they were"
 _WATCHED = bool(os.environ.get("LECTURE_WATCHED"))  # see render/build/watch.py
 # No line longer than 78: help keeps these ends of lines, and terminals may have 80 columns.
@@ -125,6 +127,7 @@ def run(arguments: list[str]) -> int:
         code = app(arguments, prog_name=PROGRAM, standalone_mode=False) or 0
         if code == _INTERRUPTED:  # Typer has caught Ctrl-C itself
             raise KeyboardInterrupt
+        sys.stdout.flush()
         return int(code)
     except LectureError as error:
         return _complain(str(error))
@@ -132,8 +135,12 @@ def run(arguments: list[str]) -> int:
         told = getattr(error, "format_message", None)
         message = told() if told else str(error)
         return _complain(f"{message} (see {PROGRAM} --help)")
+    except (BrokenPipeError, SystemExit):  # the latter is Typer's answer to the former
+        give_up_output()
+        return _BROKEN_PIPE
     except OSError as error:
-        return _complain(str(from_os_error(error, error.filename or PROGRAM)))
+        where = "standard output" if give_up_output() else error.filename or PROGRAM
+        return _complain(str(from_os_error(error, where)))
     except (KeyboardInterrupt, typer.Abort):
         return _complain(_STOPPED, _INTERRUPTED)
     except Stopped as error:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +26,8 @@ from render.build.job import (
     several,
     weight_files,
 )
-from render.cli.options import Jobs, Scenes, takes
+from render.build.screen import duration
+from render.cli.options import Jobs, Scenes, flowing, takes
 
 if TYPE_CHECKING:
     from scenes.registry import SceneInfo
@@ -247,34 +250,52 @@ def compare(
 
 
 def test(context: typer.Context) -> None:
-    """Run the checks of the project: ruff, mypy, and pytest on all cores.
+    """Run the checks of the project: ruff, mypy, and pytest on all cores; with --all everything
+    that is slow, too.
 
-    With arguments, only pytest runs, and gets them: ./render.sh test -k chapters. The slow tests
-    (real renders) run with -m slow, and always where CI=true.
+    With other arguments, only pytest runs, and gets them: ./render.sh test -k chapters. The slow
+    tests (real renders) run with -m slow, and always where CI=true.
     """
     raise typer.Exit(_checks(list(context.args)))
 
 
+test.__doc__ = flowing(test.__doc__ or "")
+
+
 _BEFORE = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",))
+#: minutes on one core of all checks, without and with the slow tests, as measured on a server
+_CORE_MINUTES = {False: 14, True: 24}
 
 
 def _checks(arguments: Sequence[str]) -> int:
-    """Run the checks, pytest last; returns 0, or the exit code of the last one that failed."""
-    code = 0
-    for command in () if arguments else _BEFORE:
-        code = _run(command) or code
-    return _run(_pytest(arguments)) or code
+    """Run the checks, pytest last; returns 0, or the exit code of the last one that failed. With
+    arguments only pytest runs, and gets them; ``--all`` runs the
+    slow tests and all mutations too."""
+    if arguments and list(arguments) != ["--all"]:
+        return _run(_pytest(arguments))
+    everything = bool(arguments) or os.environ.get("CI") == "true"
+    if arguments:
+        os.environ["MUTATIONS"] = "all"
+    began, code, cores = time.monotonic(), 0, usable_cores()
+    minutes = math.ceil(_CORE_MINUTES[everything] / cores)
+    print(
+        f"test: about {minutes} min on {cores} core{'s' * (cores > 1)}; the longest step, pytest, "
+        "shows a dot per test and how much of it is done in %",
+        flush=True,
+    )
+    commands = (*_BEFORE, _pytest(("-m", "slow or not slow") if everything else ()))
+    for number, command in enumerate(commands, start=1):
+        code = _run(command, f"{number} of {len(commands)}: ") or code
+    print(f"test: {'failed' if code else 'passed'} in {duration(time.monotonic() - began)}")
+    return code
 
 
 def _pytest(arguments: Sequence[str]) -> tuple[str, ...]:
     workers = ("-n", str(usable_cores()), "--dist", "worksteal")  # long tests come last
-    everything: tuple[str, ...] = ()
-    if os.environ.get("CI") == "true":
-        # What fails is tried once more, and told as a rerun: nobody is there to do it by hand.
-        everything = ("-m", "slow or not slow", "--reruns", "1")
-    return ("pytest", "-q", *workers, *everything, *arguments)
+    slow = ("-m", "slow or not slow") if os.environ.get("CI") == "true" else ()
+    return ("pytest", "-q", *workers, *slow, *arguments)
 
 
-def _run(command: Sequence[str]) -> int:
-    print("+", " ".join(command), flush=True)
+def _run(command: Sequence[str], step: str = "+ ") -> int:
+    print(f"{step}{' '.join(command)}", flush=True)
     return subprocess.run([sys.executable, "-m", *command], cwd=ROOT, check=False).returncode

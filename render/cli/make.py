@@ -81,6 +81,12 @@ def make(
         for line in run.explain():
             print(line)
         return
-    if os.environ.get(WATCHED):
+    watched = bool(os.environ.get(WATCHED))
+    if watched:
         print(one_line(run.announcement() or "nothing is to be rendered"), flush=True)
-    raise typer.Exit(run.make())
+    code = run.make()
+    if code == 0 and run.made_one_film and not watched:
+        from render.cli.closing import closing_lines
+
+        print(*map(one_line, closing_lines(options, asked[0])), sep="\n")
+    raise typer.Exit(code)

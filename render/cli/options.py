@@ -88,7 +88,7 @@ def takes(*names: str, **defaults: Any) -> Callable[[Command], Command]:
             return command(options=BuildOptions(**options), **given)
 
         run.__name__ = command.__name__
-        run.__doc__ = _flowing(command.__doc__ or "")
+        run.__doc__ = flowing(command.__doc__ or "")
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}
         return run  # type: ignore[return-value]
@@ -96,7 +96,7 @@ def takes(*names: str, **defaults: Any) -> Callable[[Command], Command]:
     return wrap
 
 
-def _flowing(text: str) -> str:
+def flowing(text: str) -> str:
     """Paragraphs without ends of lines, which help would keep."""
     paragraphs = inspect.cleandoc(text).split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

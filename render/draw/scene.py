@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib
 import json
 import resource
 import sys
@@ -24,13 +25,12 @@ from render.draw.fast import choose
 from render.media.pictures import FrameEncoder
 from render.media.quality import Quality
 from render.media.share import Share
-from render.voice.speaker import Speaker
-from render.voice.spoken import table_of
 from scenes import registry
 from scenes.settings import Settings
 
 _REPORT_EVERY = 10  # frames
 Tell = Callable[[int], None]
+Speech = Callable[[str, str, Mapping[str, Any]], float]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Play:
     spec: Mapping[str, Json]
     settings: Mapping[str, str]
     folder: Path
-    speech: Callable[[str, str, Mapping[str, Any]], float] | None = None
+    speech: Speech | None = None
 
     @property
     def quality(self) -> Quality:
@@ -73,11 +73,12 @@ def make(
     synthetic voice ``sound``, all that it says.
 
     Facts: ``frames``, ``fps``, ``pictures`` (a digest of the packets), ``beats`` (seconds of the
-    scene's clock, sentences and what they were filled with), ``cost`` (peak bytes, seconds).
+    scene's clock, sentences and what they were filled with), ``cost`` (peak bytes, seconds); of a
+    synthetic voice ``sentences``, by which their sounds are kept.
     """
     began = time.monotonic()
-    speaker = _speaker(reads, spec)
-    play = Play(spec, reads.settings, into, speaker.seconds if speaker else None)
+    speaker, speech = _speaker(reads, spec)
+    play = Play(spec, reads.settings, into, speech)
     renderer, helper = choose(spec["renderer"])
     _collect_seldom()
 
@@ -100,7 +101,7 @@ def make(
     if encoder.frames == 0:
         raise LectureError(where=spec["module"], expected="a scene that plays", found="no frames")
     _check_clock(scene, spec["slug"], encoder.frames, fps)
-    _record(reads, scene, spec, fps, speaker)
+    _record(reads, scene, spec, fps)
     for finish in watching:
         try:
             finish(into)
@@ -117,10 +118,11 @@ def make(
         },
     }
     found = {"pictures": target}
-    if speaker and speaker.synthetic:
-        found["sound"] = speaker.track(
-            into / "sound.wav", scene.timeline, encoder.frames, play.quality
-        )
+    if speaker:
+        track = into / "sound.wav"
+        found["sound"] = speaker.track(track, scene.timeline, encoder.frames, play.quality)
+        facts["sentences"] = speaker.sentences
+        reads.uses(speaker.table)
     return {
         **found,
         "numbers": _write(
@@ -130,25 +132,26 @@ def make(
     }
 
 
-def _speaker(reads: Reads, spec: Mapping[str, Json]) -> Speaker | None:
-    """Who speaks, if anybody does."""
-    if reads.spoken is None:
-        return None
-    return Speaker(reads.spoken, spec["slug"], spec["language"])
+def _speaker(reads: Reads, spec: Mapping[str, Json]) -> tuple[Any, Speech | None]:
+    """The synthetic voice, if it is one that speaks, and how long a beat is spoken, if anybody
+    speaks. The voice comes by its name, as other pictures do not depend on its code."""
+    said = reads.spoken
+    if said is None:
+        return None, None
+    if "seconds" in said:
+        return None, lambda key, *_: float(said["seconds"].get(key, 0.0))
+    speaker = importlib.import_module(said["module"]).Speaker(said, spec["slug"], spec["language"])
+    return speaker, speaker.seconds
 
 
-def _record(
-    reads: Reads, scene: Any, spec: Mapping[str, Json], fps: int, speaker: Speaker | None
-) -> None:
+def _record(reads: Reads, scene: Any, spec: Mapping[str, Json], fps: int) -> None:
     """Note everything that the pictures depend on besides the code and what was told."""
     reads.take(scene.reads, spec["language"])
     reads.uses(font_file())
-    if speaker and speaker.synthetic:
-        reads.uses(table_of(spec["language"]))
-    elif speaker:
-        for beat in scene.timeline:
-            name, spoken = f"{spec['slug']}/{beat.key}", speaker.lasts(beat.key)
-            reads.pause(name, beat.busy, beat.quiet, fps, spoken)
+    seconds: Any = (reads.spoken or {}).get("seconds")
+    for beat in scene.timeline if seconds is not None else ():
+        name, spoken = f"{spec['slug']}/{beat.key}", seconds.get(beat.key, 0.0)
+        reads.pause(name, beat.busy, beat.quiet, fps, spoken)
 
 
 def _collect_seldom() -> None:

@@ -252,12 +252,10 @@ class PictureFile:
         quality = self._quality
         frame = av.VideoFrame.from_numpy_buffer(self._frame.reshape(self._shape), "yuv420p")
         frame.pts = self._given
-        if keyframe:
-            offset = quality.keyframe_quantizer - quality.quantizer
-            frame = with_regions(frame, quality, whole(quality), offset)
-        elif settled:
-            offset = quality.settled_quantizer - quality.quantizer
-            frame = with_regions(frame, quality, settled, offset)
+        fine = whole(quality) if keyframe else settled
+        if fine:
+            quantizer = quality.keyframe_quantizer if keyframe else quality.settled_quantizer
+            frame = with_regions(frame, quality, fine, quantizer - quality.quantizer)
         frame.pict_type = PictureType.I if keyframe else PictureType.NONE
         self._given += 1
         self._waiting.append(0)
@@ -345,9 +343,8 @@ def _stills(quality: Quality) -> Stills | None:
         packets += [bytes(packet) for packet in codec.encode(frame)]
     packets += [bytes(packet) for packet in codec.encode(None)]
     try:
-        headers = bytes(codec.extradata)
         if not any(unit[0] & 0x1F == _IDR for unit in nal_units(packets[0])):
             return None
-        return Stills(headers, packets[1])
+        return Stills(bytes(codec.extradata), packets[1])
     except (Unexpected, TypeError, IndexError):
         return None

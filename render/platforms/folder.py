@@ -13,7 +13,8 @@ from shutil import copyfile
 from typing import Any
 
 from engine.errors import LectureError
-from render.base.files import bring, put_folder, sha256, staging_folder
+from render.base.files import bring, put_folder, staging_folder
+from render.base.reads import sha256
 from render.media import timedtext
 from render.media.sidecars import LANGUAGES, Description, SideFiles
 from render.platforms import facts

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.base.files import sha256
+from render.base.reads import sha256
 from render.platforms.facts import together
 from render.platforms.rules import named
 from render.platforms.upload import Passing, Published, Retry, UploadState, Video, credentials

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import LectureError
+from render.base.reader import read_state
 from render.base.reads import Json
 from render.voice import provider
 from render.voice.recordings import Recordings
 from scenes import texts
 
 RECORDINGS = "recordings"
+_SENTENCE = "[0-9a-f]" * 24  # the name of a sound that was made of a sentence
+_SPEAKER = "render.voice.speaker"
+_UNUSED = 24 * 3600  # seconds after which a sound that no video has is removed
 _LANGUAGE = "{lang}"
 
 
@@ -76,5 +82,28 @@ class Voice:
         beat."""
         if self.recordings is not None:
             return {"seconds": dict(seconds)}
-        folder, kept = str(self._choice.folder.absolute()), str(self._kept.absolute())
-        return {"name": self._choice.name, "who": self.who, "folder": folder, "kept": kept}
+        return {
+            "module": _SPEAKER,
+            "name": self._choice.name,
+            "who": self.who,
+            "folder": str(self._choice.folder.absolute()),
+            "kept": str(self._kept.absolute()),
+        }
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """What speaks during a play."""
+        return () if self.recordings is not None else (_SPEAKER,)
+
+    def tidy(self, records: Path) -> None:
+        """Remove sentences that a synthetic voice has said, if no pictures with a record in the
+        folder ``records`` have them and nobody has just made them."""
+        sounds = list(self._kept.glob(f"{_SENTENCE}.wav"))
+        used: set[str] = set()
+        for path in records.glob("*.json") if sounds else ():
+            facts = read_state(path).get("facts")
+            used.update(facts.get("sentences", ()) if isinstance(facts, dict) else ())
+        for sound in sounds:
+            with contextlib.suppress(OSError):
+                if sound.stem not in used and time.time() - sound.stat().st_mtime > _UNUSED:
+                    sound.unlink()

@@ -16,39 +16,37 @@ from render.voice import audio, provider, spoken
 
 
 class Speaker:
-    """Speaks one scene; ``said`` is what :meth:`render.voice.choice.Voice.spoken` gives.
+    """A synthetic voice that speaks one scene; ``said``: see :meth:`render.voice.choice.Voice`.
 
-    Of recordings it knows the ``seconds``. A synthetic voice makes sounds from the sentences,
-    except for those that it has said before; they are in ``sounds``, by beat.
+    Sounds are made from the sentences, except for those that were said before; they are in
+    ``sounds``, by beat.
     """
 
     def __init__(self, said: Mapping[str, Json], slug: str, language: str) -> None:
         self.sounds: dict[str, Path] = {}
         self._said, self._slug, self._language = said, slug, language
-        self._seconds: dict[str, float] = dict(said.get("seconds") or {})
         self._provider: provider.Provider | None = None
 
     @property
-    def synthetic(self) -> bool:
-        """Whether sentences are spoken by a program, so that the texts of speech count."""
-        return "name" in self._said
+    def table(self) -> Path:
+        """The table of how things are said."""
+        return spoken.table_of(self._language)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The names of all sounds."""
+        return sorted({path.stem for path in self.sounds.values()})
 
     def seconds(self, key: str, template: str, facts: Mapping[str, Any]) -> float:
-        """How long the beat must last for its speech, breath and all; 0 for a silent one. Raises
-        LectureError where a synthetic voice cannot say it."""
-        if self.synthetic:
-            text = spoken.sentence(self._language, self._slug, key, template, facts)
-            self.sounds[key] = self._spoken(text)
-            self._seconds[key] = audio.seconds_of(self.sounds[key])
-        return self.lasts(key)
-
-    def lasts(self, key: str) -> float:
-        """What :meth:`seconds` said of a beat."""
-        return self._seconds.get(key, 0.0)
+        """How long the beat must last for its speech, breath and all. Raises LectureError where it
+        cannot be said."""
+        text = spoken.sentence(self._language, self._slug, key, template, facts)
+        self.sounds[key] = self._spoken(text)
+        return audio.seconds_of(self.sounds[key])
 
     def track(self, target: Path, beats: Sequence[Any], frames: int, quality: Quality) -> Path:
-        """Write all that a synthetic voice says in a scene, whose ``beats`` have ``start`` and
-        ``key``, as a WAV file of the scene's length."""
+        """Write all that is said in the scene, whose ``beats`` have ``start`` and ``key``, as a
+        WAV file of ``frames`` frames."""
         sounds = [
             Sound(round(beat.start * quality.fps), self.sounds[beat.key])
             for beat in beats

@@ -32,13 +32,6 @@ _LOCAL = ("file:", "data:", "blob:", "about:")
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser on a busy machine may be late: what fails is tried once more."""
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=1))
-
-
 def need(found: Any, install: str) -> None:
     """Skip the test where something is missing; in CI, fail it."""
     if found:
@@ -117,7 +110,7 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
             context = chromium.new_context(**options)
             contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(60_000)  # a busy machine is late
         watched.append(Watch(page, allow))
         page.goto(where.absolute().as_uri() if isinstance(where, Path) else where)
         return page

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -78,29 +79,33 @@ def test_captions_show_and_chapters_are_there(open_page: Callable[..., Any], sit
     page.wait_for_function("[...document.querySelectorAll('track')].every(t => t.readyState == 2)")
     length = page.evaluate("document.querySelector('video').duration")
     assert abs(length - FRAMES / 15) < 0.05
-    assert at(page, 0.5) == ["看「<bos>」和\n权重 & 分数。", "Look at <bos>.", "一"]
-    with_captions = picture(page)
-    assert at(page, 1.6) == ["", "", "一"]
+    shows(page, 1.6, ["", "", "一"])
     without = picture(page)
-    assert np.abs(with_captions - without).max() > 100  # letters on the picture
-    assert at(page, 2.5) == ["第二句。", "The second one.", "二; = #"]
+    shows(page, 0.5, ["看「<bos>」和\n权重 & 分数。", "Look at <bos>.", "一"])
+    end = monotonic() + 30
+    while np.abs(picture(page) - without).max() <= 100:  # until there are letters on the picture
+        assert monotonic() < end
+    shows(page, 2.5, ["第二句。", "The second one.", "二; = #"])
     chapters_there = page.evaluate("[...document.querySelector('video').textTracks[2].cues].length")
     assert chapters_there == 2
 
 
-def at(page: Any, seconds: float) -> list[str]:
-    """The text that each track shows at a time: as plain letters, markup read."""
-    return page.evaluate(
+def shows(page: Any, seconds: float, texts: list[str]) -> None:
+    """Go to a time and wait until each track shows its text there: plain letters, markup read."""
+    page.evaluate(
         """async seconds => {
             const video = document.querySelector("video");
             const sought = new Promise(done => video.onseeked = done);
             video.currentTime = seconds;
             await sought;
-            await new Promise(done => setTimeout(done, 300));
-            return [...video.textTracks].map(track => [...track.activeCues]
-                .map(cue => cue.getCueAsHTML().textContent).join("|"));
         }""",
         seconds,
+    )
+    page.wait_for_function(
+        """texts => JSON.stringify(texts) == JSON.stringify(
+            [...document.querySelector("video").textTracks].map(track => [...track.activeCues]
+                .map(cue => cue.getCueAsHTML().textContent).join("|")))""",
+        arg=texts,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from time import monotonic
 
 import pytest
 
@@ -89,6 +90,7 @@ def labelled(page, word):
 
 
 def test_space_plays_and_pauses_and_the_arrow_plays_on(en):
+    en.select_option("#speed", "0.5")  # a busy machine looks late, when the next scene may be on
     en.keyboard.press(" ")
     en.wait_for_function("document.getElementById('video').currentTime > 0.2")
     assert not paused(en)
@@ -177,13 +179,21 @@ def test_captions_show_in_each_language(lectures, open_page, language):
 
 
 def test_captions_are_drawn_on_the_picture(zh):
+    def picture() -> bytes:
+        """The video as it is once two screenshots are the same."""
+        before, after = b"", zh.locator("#video").screenshot()
+        while before != after:
+            before, after = after, zh.locator("#video").screenshot()
+        return after
+
     zh.evaluate("lecture.go('01_architecture', 4.5)")
-    zh.wait_for_timeout(300)
-    without = zh.locator("#video").screenshot()
+    zh.wait_for_function("!document.getElementById('video').seeking")
+    without = picture()
     zh.keyboard.press("c")
-    zh.wait_for_timeout(300)
     assert zh.locator("#captions").input_value() == "zh"
-    assert zh.locator("#video").screenshot() != without
+    end = monotonic() + 30
+    while picture() == without:
+        assert monotonic() < end
 
 
 def test_transcript_follows_and_jumps(en):
@@ -213,7 +223,7 @@ def test_a_scene_that_ends_goes_on_or_stays_with_its_last_picture(zh):
     zh.select_option("#speed", "2")
     zh.evaluate("lecture.go('03_tokenization', 5.6)")
     zh.locator("#play").click()
-    zh.wait_for_function("lecture.state().scene == '04_embedding'")
+    zh.wait_for_function("lecture.state().scene > '03_tokenization'")  # or the one after, if late
     assert not paused(zh)
     zh.locator("#onward").uncheck()
     zh.evaluate("lecture.go('03_tokenization', 5.6)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -13,6 +14,8 @@ FAULTY = """<!doctype html><html lang="en"><title>Faulty</title>
 <script>console.error("told"); setTimeout(() => { throw new Error("thrown"); }, 0);
 fetch("http://127.0.0.1:9/away").catch(() => {});</script></html>"""
 
+PROBLEMS = ("error: told", "exception: ", "request: http://127.0.0.1:9/away", "missing.png")
+
 
 @pytest.fixture
 def faulty(chromium, tmp_path: Path):
@@ -21,7 +24,9 @@ def faulty(chromium, tmp_path: Path):
     page = chromium.new_page()
     watch = Watch(page, ())
     page.goto(file.as_uri())
-    page.wait_for_timeout(300)
+    end = monotonic() + 30
+    while not all(what in "\n".join(watch.problems) for what in PROBLEMS) and monotonic() < end:
+        page.wait_for_timeout(50)
     yield page, watch
     page.close()
 
@@ -29,7 +34,7 @@ def faulty(chromium, tmp_path: Path):
 def test_errors_exceptions_and_requests_are_noticed(faulty):
     _, watch = faulty
     told = "\n".join(watch.problems)
-    for what in ("error: told", "exception: ", "request: http://127.0.0.1:9/away", "missing.png"):
+    for what in PROBLEMS:
         assert what in told
 
 

@@ -88,7 +88,8 @@ def test_weights_init_check_convert_diff(tmp_path: Path, run: Run) -> None:
     assert (tmp_path / "b.json").read_bytes() == engine.TUTORIAL_INFERENCE.read_bytes()
     assert output(run, "weights", "check", "a.json") == (
         "a.json: good; 8 words, d_model 4, 2 heads, 2 encoder and 2 decoder layers, "
-        "30 matrices, 640 numbers\n"
+        "30 matrices, 640 numbers; "
+        "whether a lesson can be shown: ./render.sh check --weights a.json\n"
     )
     output(run, "weights", "convert", "a.json", "a.safetensors")
     output(run, "weights", "convert", "a.safetensors", "a.npz")

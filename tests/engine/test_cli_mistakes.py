@@ -99,12 +99,13 @@ def test_ascii_locale(run: Run) -> None:
     assert "水" in done.stdout
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])  # the default, and as some images have it
 @pytest.mark.parametrize("command", ["trace", "generate"])  # more and less than one buffer
-def test_broken_pipe_is_quiet(command: str, run: Run) -> None:
+def test_broken_pipe_is_quiet(command: str, unbuffered: str, run: Run) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as pipe:
-        done = run(command, stdout=pipe)
+        done = run(command, stdout=pipe, env={"PYTHONUNBUFFERED": unbuffered})
     assert (done.returncode, done.stderr) == (141, "")
 
 
@@ -129,9 +130,10 @@ def test_interrupt_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("command", ["trace", "generate"])
-def test_full_disk_is_one_line(command: str, run: Run) -> None:
+def test_full_disk_is_one_line(command: str, unbuffered: str, run: Run) -> None:
     with Path("/dev/full").open("w") as full:
-        done = run(command, stdout=full)
+        done = run(command, stdout=full, env={"PYTHONUNBUFFERED": unbuffered})
     assert done.returncode == 2
     assert done.stderr == "error: standard output: file: found no space left on device\n"

@@ -10,7 +10,10 @@ import pytest
 
 import engine
 from engine.cli import parser
-from engine.config import FILE_FIELDS
+from engine.config import CHOICES, FILE_FIELDS, FILE_FIELDS_1
+from engine.words import TOKEN_FIELDS
+
+from .members import seeded
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "weights.md").read_text(encoding="utf-8")
@@ -38,7 +41,10 @@ def test_trace_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_every_trace_name_is_explained(training: engine.Trace) -> None:
     explained = {name.rsplit(".", 1)[-1] for name in re.findall(r"`([\w.]+)`", TRACE_PAGE)}
-    for name in training:
+    names = {*training}
+    for weights in map(seeded, range(24)):
+        names |= {*engine.training_pass(weights, weights.source_words[:2], weights.vocabulary[:2])}
+    for name in sorted(names):
         last = re.sub(r"^add\d$", "addK", name.rsplit(".", 1)[-1])
         assert last in explained, name
 
@@ -53,6 +59,13 @@ def test_python_example_runs(
     assert {path.name for path in tmp_path.iterdir()} == {"mine.json", "trained.json"}
 
 
-@pytest.mark.parametrize("name", FILE_FIELDS)
+@pytest.mark.parametrize("name", dict.fromkeys([*FILE_FIELDS_1, *FILE_FIELDS, *CHOICES]))
 def test_every_field_is_explained(name: str) -> None:
     assert f"`config.{name}`" in PAGE
+    for choice in CHOICES.get(name, ()):
+        assert f'"{choice}"' in PAGE or not isinstance(choice, str)
+
+
+@pytest.mark.parametrize("name", TOKEN_FIELDS)
+def test_every_token_is_explained(name: str) -> None:
+    assert re.search(rf"`(tokens\.)?{name}`", PAGE)

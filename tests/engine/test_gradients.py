@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import autograd.numpy as anp
 import numpy as np
 import pytest
 from autograd import grad
@@ -14,6 +13,11 @@ from autograd import grad
 import engine
 from engine import LectureError, Weights
 from engine.backward import TARGETS, loss_and_gradients
+from engine.config import CHOICES
+from engine.parameters import GROUPS
+
+from . import reference
+from .members import seeded
 
 Words = tuple[str, ...]
 PAIR: tuple[Words, Words] = (tuple("我爱水课"), ("I", "love", "easy", "courses"))
@@ -33,67 +37,10 @@ def cases(tutorial: Weights, odd: Weights) -> dict[str, tuple[Weights, tuple[Wor
 NAMES = ["tutorial", "repeating", "small random", "odd"]
 
 
-def reference_loss(matrices: dict[str, Any], weights: Weights, pair: Any, targets: str) -> Any:
-    """The mean loss, written with other means than the engine: sums over indices, a mask by
-    selection, one head at a time."""
-    config = weights.config
-    width, eps = config.d_model // config.heads, config.layer_norm_eps
-
-    def rows(words: Words) -> Any:
-        ids = [weights.vocabulary.index(word) for word in words]
-        where = [
-            [
-                (np.cos if i % 2 else np.sin)(p * 10000.0 ** (-2 * (i // 2) / config.d_model))
-                for i in range(config.d_model)
-            ]
-            for p in range(len(words))
-        ]
-        return matrices["embedding.weight"][np.array(ids)] + np.array(where)
-
-    def attend(name: str, x: Any, context: Any, causal: bool) -> Any:
-        mixed = []
-        for head in range(config.heads):
-            part = slice(head * width, (head + 1) * width)
-            q = anp.einsum("ia,ka->ik", x, matrices[f"{name}.q_proj.weight"][part])
-            k = anp.einsum("ja,ka->jk", context, matrices[f"{name}.k_proj.weight"][part])
-            v = anp.einsum("ja,ka->jk", context, matrices[f"{name}.v_proj.weight"][part])
-            for i in range(len(x)):
-                seen = i + 1 if causal else len(context)
-                score = anp.dot(k[:seen], q[i]) / width**0.5
-                share = anp.exp(score - anp.max(score))
-                mixed.append(anp.dot(share / anp.sum(share), v[:seen]))
-        per_head = [anp.stack(mixed[h * len(x) : (h + 1) * len(x)]) for h in range(config.heads)]
-        return anp.einsum(
-            "ia,ka->ik", anp.concatenate(per_head, axis=1), matrices[f"{name}.out_proj.weight"]
-        )
-
-    def side(which: str, x: Any, memory: Any) -> Any:
-        for number, layer in enumerate(config.layers(which)):
-            for kind in layer:
-                name = f"{which}.{number}.{kind}"
-                if kind == "ffn":
-                    hidden = anp.einsum("ia,ka->ik", x, matrices[f"{name}.linear1.weight"])
-                    hidden = hidden * (hidden > 0)
-                    y = anp.einsum("ia,ka->ik", hidden, matrices[f"{name}.linear2.weight"])
-                else:
-                    cross = kind == "cross_attn"
-                    causal = which == "decoder" and not cross
-                    y = attend(name, x, memory if cross else x, causal)
-                x = x + y
-                x = x - anp.mean(x, axis=1, keepdims=True)
-                x = x / anp.sqrt(anp.mean(x * x, axis=1, keepdims=True) + eps)
-        return x
-
-    source, target = pair
-    x = side("decoder", rows(target), side("encoder", rows(source), None))
-    logits = anp.einsum("ia,ka->ik", x, matrices["output_projection.weight"])
-    ids = [weights.vocabulary.index(word) for word in target]
-    wanted = ids if targets == "as-printed" else ids[1:]
-    total = 0.0
-    for row, word in enumerate(wanted):
-        top = anp.max(logits[row])
-        total = total + top + anp.log(anp.sum(anp.exp(logits[row] - top))) - logits[row, word]
-    return total / len(wanted)
+def reference_loss(
+    matrices: dict[str, Any], weights: Weights, pair: tuple[Words, Words], targets: str
+) -> Any:
+    return reference.loss(matrices, weights, pair, TARGETS.get(targets, targets))
 
 
 @pytest.mark.parametrize("targets", TARGETS)
@@ -121,6 +68,58 @@ def test_large_random_weights_against_automatic_differentiation(
     for name, gradient in engine.gradients(weights, *PAIR, "shifted").items():
         scale = max(1.0, float(np.abs(wanted[name]).max()))
         np.testing.assert_allclose(gradient, wanted[name], atol=1e-9 * scale, err_msg=name)
+
+
+SEEDS = range(24)
+
+
+def test_the_members_have_all_settings() -> None:
+    members = [seeded(seed) for seed in SEEDS]
+    for name, allowed in CHOICES.items():
+        assert {weights.config.setting(name) for weights in members} == set(allowed), name
+    assert frozenset().union(*[weights.groups for weights in members]) == set(GROUPS)
+    assert {weights.source_vocabulary is None for weights in members} == {True, False}
+    ends = {(weights.tokens.bos, weights.tokens.eos) for weights in members}
+    assert len(ends) == 4
+
+
+@pytest.mark.parametrize("targets", ["copy", "next"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_members_against_automatic_differentiation(seed: int, targets: str) -> None:
+    weights = seeded(seed)
+    source, target = weights.source_words, weights.vocabulary
+    pair = (source[3], source[2], source[3]), (target[2], target[1], target[2])
+    loss, found = loss_and_gradients(weights, *pair, targets)
+    matrices = dict(weights.matrices)
+    assert loss == pytest.approx(reference_loss(matrices, weights, pair, targets), rel=1e-12)
+    wanted = grad(lambda m: reference_loss(m, weights, pair, targets))(matrices)
+    assert list(found) == list(weights.matrices)
+    for name, gradient in found.items():
+        scale = max(1.0, float(np.abs(wanted[name]).max()))
+        np.testing.assert_allclose(
+            gradient, wanted[name], rtol=0, atol=1e-10 * scale, err_msg=name, strict=True
+        )
+
+
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_members_against_finite_differences(seed: int) -> None:
+    """In a few entries of every array, by the model's own objective."""
+    weights = seeded(seed)
+    source, target = weights.source_words[2:], weights.vocabulary[1:4]
+    found = engine.gradients(weights, source, target)
+    picked = np.random.RandomState(seed)
+    for name, gradient in found.items():
+        for flat in picked.choice(gradient.size, min(3, gradient.size), replace=False):
+            index = np.unravel_index(flat, gradient.shape)
+            ends = []
+            for step in (1e-5, -1e-5):
+                moved = np.array(weights.matrices[name])
+                moved[index] += step
+                trace = engine.training_pass(weights.with_matrices({name: moved}), source, target)
+                ends.append(float(trace["loss.mean"]))
+            slope = (ends[0] - ends[1]) / 2e-5
+            scale = max(1.0, abs(slope))
+            assert abs(gradient[index] - slope) < 1e-6 * scale, (name, index)
 
 
 def slopes(f: Callable[[np.ndarray], float], at: np.ndarray, step: float = 1e-6) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 from engine import ops
 
@@ -60,3 +61,59 @@ def test_softmax_of_far_apart_scores() -> None:
 
 def test_cross_entropy_where_the_probability_is_zero_in_floats() -> None:
     assert ops.cross_entropy(np.array([[0.0, 5000.0]]), np.array([0])).tolist() == [5000.0]
+
+
+def test_positional_encoding_in_halves() -> None:
+    for width, sines in ((6, 3), (5, 3)):
+        table = ops.positional_encoding(4, width, halves=True)
+        for position in range(4):
+            for column in range(width):
+                pair = column if column < sines else column - sines
+                angle = position / 10000 ** (2 * pair / width)
+                wave = math.sin(angle) if column < sines else math.cos(angle)
+                assert math.isclose(table[position, column], wave, abs_tol=1e-15)
+
+
+def test_activations_at_one() -> None:
+    """Values as they are printed in the papers' implementations."""
+    one = np.array([[1.0, -1.0]])
+    wanted = {
+        "relu": [1.0, 0.0],
+        "gelu": [0.8413447460685429, -0.15865525393145707],
+        "gelu_tanh": [0.8411919906082768, -0.15880800939172324],
+        "silu": [0.7310585786300049, -0.2689414213699951],
+    }
+    assert list(ops.ACTIVATIONS) == list(wanted)
+    for name, values in wanted.items():
+        np.testing.assert_allclose(ops.ACTIVATIONS[name][0](one), [values], rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", ops.ACTIVATIONS)
+def test_activations_far_from_zero(name: str) -> None:
+    """As ReLU, with its gradient, and no value that is not a number."""
+    activate, backward = ops.ACTIVATIONS[name]
+    x = np.array([[-1e300, -50.0, 0.0, 50.0, 1e300]])
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(activate(x), [[0.0, 0.0, 0.0, 50.0, 1e300]], atol=1e-18)
+        slope = backward(np.ones_like(x), x)
+    np.testing.assert_allclose(slope[0, [0, 1, 3, 4]], [0.0, 0.0, 1.0, 1.0], atol=1e-18)
+    assert slope[0, 2] == (0.0 if name == "relu" else 0.5)
+
+
+def test_layer_norm_with_an_unbiased_deviation_and_eps_outside() -> None:
+    x = np.array([[1.0, 2.0, 3.0, 4.0]])
+    mean, variance, output = ops.layer_norm(x, 0.5, unbiased=True, outside=True)
+    assert (mean.tolist(), variance.tolist()) == ([2.5], [5 / 3])
+    np.testing.assert_allclose(output, (x - 2.5) / (math.sqrt(5 / 3) + 0.5), rtol=1e-15)
+    _, _, inside = ops.layer_norm(x, 0.5, unbiased=True)
+    np.testing.assert_allclose(inside, (x - 2.5) / math.sqrt(5 / 3 + 0.5), rtol=1e-15)
+    _, _, biased = ops.layer_norm(x, 0.5, outside=True)
+    np.testing.assert_allclose(biased, (x - 2.5) / (math.sqrt(1.25) + 0.5), rtol=1e-15)
+
+
+@pytest.mark.parametrize("outside", [False, True])
+def test_the_gradient_of_equal_numbers_is_that_of_dividing_by_eps(outside: bool) -> None:
+    _, variance, output = ops.layer_norm(np.full((1, 3), 7.0), 0.25, outside=outside)
+    dy = np.array([[1.0, 2.0, 6.0]])
+    dx = ops.layer_norm_backward(dy, output, variance, 0.25, outside=outside)
+    np.testing.assert_allclose(dx, (dy - 3.0) / (0.25 if outside else 0.5), rtol=1e-15)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,65 @@ def test_numbering_follows_the_sublayers(odd: Weights) -> None:
     ]
     assert "encoder.1.self_attn.q" not in trace
     assert "decoder.0.cross_attn.masked_scores" not in trace
+
+
+def linear(name: str) -> list[str]:
+    return [f"{name}_product", name]
+
+
+def pre_norm(name: str) -> list[str]:
+    return [f"{name}.{part}" for part in ("input", "mean", "variance", "normalised", "output")]
+
+
+def full_layer(side: str, number: int, kinds: list[str]) -> list[str]:
+    """Pre-LN with biases, gains and shifts: norm, sub-layer, addition."""
+    names = []
+    for place, kind in enumerate(kinds, start=1):
+        name = f"{side}.{number}.{kind}"
+        names += pre_norm(f"{side}.{number}.norm{place}")
+        if kind == "ffn":
+            names += [*linear(f"{name}.hidden"), f"{name}.activated", *linear(f"{name}.output")]
+        else:
+            products = [f"{name}.{role}_product" for role in "qkv"]
+            masked = side == "decoder" and kind == "self_attn"
+            parts = attention(name, (MASKED if masked else SELF)[:-1])
+            names += [*products, *parts, *linear(f"{name}.output")]
+        names.append(f"{side}.{number}.add{place}")
+    return names
+
+
+def test_names_of_a_model_with_everything() -> None:
+    path = Path(__file__).resolve().parents[1] / "lessons" / "adversarial" / "33_pre_norm_full"
+    trace = engine.training_pass(engine.load_weights(path / "weights.json"))
+    encoder, decoder = ["self_attn", "ffn"], ["self_attn", "cross_attn", "ffn"]
+    assert list(trace) == [
+        *("source.ids", "target.ids", "embedding", "positional"),
+        *("encoder.unscaled", "encoder.embedded", "encoder.input"),
+        *full_layer("encoder", 0, encoder),
+        *full_layer("encoder", 1, encoder),
+        *pre_norm("encoder.norm"),
+        *("memory", "decoder.unscaled", "decoder.embedded", "decoder.input", "decoder.mask"),
+        *full_layer("decoder", 0, decoder),
+        *full_layer("decoder", 1, decoder),
+        *pre_norm("decoder.norm"),
+        *("decoder.output", *linear("logits"), "probabilities"),
+        *("goal.ids", "loss.per_position", "loss.mean"),
+    ]
+    layer, biases = "encoder.1.norm2", trace.weights.matrices
+    np.testing.assert_array_equal(trace[f"{layer}.input"], trace["encoder.1.add1"])
+    np.testing.assert_array_equal(
+        trace[f"{layer}.output"],
+        trace[f"{layer}.normalised"] * biases[f"{layer}.weight"] + biases[f"{layer}.bias"],
+    )
+    np.testing.assert_array_equal(
+        trace["encoder.1.add2"], trace[f"{layer}.input"] + trace["encoder.1.ffn.output"]
+    )
+    np.testing.assert_array_equal(trace["encoder.embedded"], trace["encoder.unscaled"] * 2.0)
+    np.testing.assert_array_equal(trace["memory"], trace["encoder.norm.output"])
+    np.testing.assert_array_equal(trace["decoder.output"], trace["decoder.norm.output"])
+    np.testing.assert_array_equal(
+        trace["logits"], trace["logits_product"] + biases["output_projection.bias"]
+    )
 
 
 def test_no_layers_at_all() -> None:

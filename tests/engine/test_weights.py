@@ -9,7 +9,7 @@ import pytest
 
 import engine
 from engine import Config, LectureError, Weights
-from engine.config import parameter_shapes
+from engine.parameters import parameter_shapes
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ echo "python $*" >>"$CALLS"
 case "$1 ${{2:-}}" in
     "-c "*) exec {sys.executable} "$@" ;;
     "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
-    "-m pip") sleep "${{PIP_SLEEP:-0}}"; exit "${{PIP_EXIT:-0}}" ;;
+    "-m pip") echo "Collecting one"; sleep "${{PIP_SLEEP:-0}}"; echo "Collecting two"
+        exit "${{PIP_EXIT:-0}}" ;;
     "-P -m") shift 2; printf '[%s]\\n' "$@" ;;
 esac
 """
@@ -61,7 +62,7 @@ class House:
         (self.tools / name).unlink()
 
     def start(
-        self, *arguments: str, script: Path | None = None, **more: str
+        self, *arguments: str, script: Path | None = None, stderr: int = -1, **more: str
     ) -> subprocess.Popen[str]:
         environment = {"PATH": str(self.tools), "CALLS": str(self.calls), "HOME": "/", **more}
         return subprocess.Popen(
@@ -70,7 +71,7 @@ class House:
             cwd=self.calls.parent,
             text=True,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             start_new_session=True,
         )
 

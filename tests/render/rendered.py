@@ -28,11 +28,12 @@ class Rendered:
         self.scenes = folder / "standin"
 
     def run(self, *arguments: str, **more: str) -> list[str]:
-        """What a run says, line by line."""
+        """What a run says, line by line, but for what to do next."""
         result = self.result(*arguments, **more)
         assert result.returncode == 0, result
         assert result.stderr == ""
-        return result.stdout.splitlines()
+        closing = ("to upload: ", "next: ")
+        return [line for line in result.stdout.splitlines() if not line.startswith(closing)]
 
     def result(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         """How a run ends."""

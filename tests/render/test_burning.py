@@ -32,10 +32,10 @@ def grey(path: Path) -> list[np.ndarray]:
         return [frame.to_ndarray(format="gray").astype(int) for frame in container.decode(video=0)]
 
 
-def test_captions_are_in_their_frames_and_the_rest_stays(each_binary: str, tmp_path: Path) -> None:
-    plain = encode(each_binary, tmp_path / "plain.mp4", FRAMES)
+def test_captions_are_in_their_frames_and_the_rest_stays(binary: str, tmp_path: Path) -> None:
+    plain = encode(binary, tmp_path / "plain.mp4", FRAMES)
     target = tmp_path / "burned.mp4"
-    made = burn(each_binary, plain, target, DRAFT, 1, TRACK, FRAMES, font_file())
+    made = burn(binary, plain, target, DRAFT, 1, TRACK, FRAMES, font_file())
     before, after = grey(plain), grey(made)
     assert len(after) == FRAMES
     shown = []
@@ -44,4 +44,4 @@ def test_captions_are_in_their_frames_and_the_rest_stays(each_binary: str, tmp_p
         shown.append(bool(np.abs(old[ABOVE:] - new[ABOVE:]).mean() > 4))
     assert shown == [5 <= i < 15 or i >= 17 for i in range(FRAMES)]
     wanted = Video(DRAFT, FRAMES, TITLE, ORIGIN)
-    check_video(mux(each_binary, wanted, [Part(made, FRAMES)], tmp_path / "video.mp4"), wanted)
+    check_video(mux(binary, wanted, [Part(made, FRAMES)], tmp_path / "video.mp4"), wanted)

@@ -201,6 +201,36 @@ def test_a_cluster_of_this_machine_lets_no_one_else_in(tmp_path: Path) -> None:
                 Client(other, security=security, timeout=2, set_as_default=False)
 
 
+def test_tls_with_certificates_of_ones_own(tmp_path: Path) -> None:
+    """Those in Dask's settings are used; without them nobody gets in."""
+    import dask
+    from distributed import LocalCluster, Security
+
+    made = Security.temporary()
+    files = {}
+    for name in ("ca_file", "scheduler_cert", "scheduler_key", "client_cert", "client_key"):
+        files[name] = tmp_path / f"{name}.pem"
+        files[name].write_text(getattr(made, f"tls_{name}"))
+    settings = {"distributed.comm.tls.ca-file": str(files["ca_file"])}
+    for who in ("scheduler", "client"):
+        for what in ("cert", "key"):
+            settings[f"distributed.comm.tls.{who}.{what}"] = str(files[f"{who}_{what}"])
+    with LocalCluster(
+        n_workers=0,
+        protocol="tls",
+        security=made,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+    ) as started:
+        address, said = started.scheduler_address, list[str]()
+        with dask.config.set(settings), cluster.client(address, tmp_path, said.append) as client:
+            assert client.scheduler_info()["address"] == address
+        assert said == []
+        refused = cluster.client(address, tmp_path, said.append)
+        with pytest.raises(LectureError, match="a Dask scheduler that answers"), refused:
+            pass
+
+
 def test_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "_ANSWER", 0.5)
     unanswered = cluster.client("tcp://127.0.0.1:1", tmp_path, print)

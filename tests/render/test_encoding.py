@@ -48,7 +48,7 @@ def decode_bt709(frame: av.VideoFrame) -> np.ndarray:
 
 @pytest.mark.parametrize("rgb", COLOURS)
 def test_a_flat_colour_comes_back_by_the_matrix_it_is_tagged_with(
-    rgb: tuple[int, int, int], binary: str, tmp_path: Path
+    rgb: tuple[int, int, int], tmp_path: Path
 ) -> None:
     frame = np.full((DRAFT.height, DRAFT.width, 4), (*rgb, 255), np.uint8)
     encoder = FrameEncoder(tmp_path / "flat.mp4", DRAFT)
@@ -61,8 +61,8 @@ def test_a_flat_colour_comes_back_by_the_matrix_it_is_tagged_with(
 
 
 @pytest.mark.parametrize("frames", [1, 2, 31])
-def test_every_frame_arrives_in_order(frames: int, binary: str, tmp_path: Path) -> None:
-    video = encode(binary, tmp_path / "v.mp4", frames)
+def test_every_frame_arrives_in_order(frames: int, ffmpeg_tool: str, tmp_path: Path) -> None:
+    video = encode(ffmpeg_tool, tmp_path / "v.mp4", frames)
     with av.open(str(video)) as container:
         decoded = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
     assert len(decoded) == frames
@@ -70,7 +70,7 @@ def test_every_frame_arrives_in_order(frames: int, binary: str, tmp_path: Path) 
         assert np.abs(picture.astype(int) - draw(index)[:, :, :3]).mean() < 4
 
 
-def test_repeats_are_counted(binary: str, tmp_path: Path) -> None:
+def test_repeats_are_counted(tmp_path: Path) -> None:
     encoder = FrameEncoder(tmp_path / "v.mp4", DRAFT)
     encoder.write(draw(0), repeat=10)
     encoder.write(draw(1))
@@ -80,7 +80,7 @@ def test_repeats_are_counted(binary: str, tmp_path: Path) -> None:
         assert container.streams.video[0].frames == 11
 
 
-def test_a_frame_of_another_size_is_an_error(binary: str, tmp_path: Path) -> None:
+def test_a_frame_of_another_size_is_an_error(tmp_path: Path) -> None:
     encoder = FrameEncoder(tmp_path / "v.mp4", DRAFT)
     with pytest.raises(ValueError, match="bytes is wanted"):
         encoder.write(np.zeros((2, 2, 4), np.uint8))

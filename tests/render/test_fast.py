@@ -90,9 +90,7 @@ def test_without_a_compiler_plain_manim_draws(monkeypatch: pytest.MonkeyPatch, c
     assert not hooks._ORIGINALS
 
 
-def test_frames_that_are_drawn_over_later_are_encoded_as_they_were(
-    binary: str, tmp_path: Path
-) -> None:
+def test_frames_that_are_drawn_over_later_are_encoded_as_they_were(tmp_path: Path) -> None:
     import av
 
     draft = quality.QUALITIES["draft"]

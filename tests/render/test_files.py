@@ -21,10 +21,10 @@ def runs(out: Path) -> list[Path]:
 def test_a_private_folder_is_there_and_then_gone(tmp_path: Path) -> None:
     out = tmp_path / "new" / "deep"
     with Workspace(out) as space:
-        folder = space.task_folder("a")
+        folder = space.fresh_folder("a")
         assert folder.is_dir()
         (folder / "v.mp4").write_bytes(b"x")
-        assert space.publish(folder / "v.mp4", "v.mp4") == out / "v.mp4"
+        files.put_file(folder / "v.mp4", out / "v.mp4")
     assert runs(out) == []
     assert (out / "v.mp4").read_bytes() == b"x"
 
@@ -46,7 +46,7 @@ def test_two_runs_leave_each_other_alone(tmp_path: Path) -> None:
 def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
     code = (
         "import os, pathlib; from render.base.files import Workspace\n"
-        f"s = Workspace(pathlib.Path({str(tmp_path)!r})); s.task_folder('x')\n"
+        f"s = Workspace(pathlib.Path({str(tmp_path)!r})); s.fresh_folder('x')\n"
         "os.kill(os.getpid(), 9)"
     )
     root = Path(__file__).resolve().parents[2]
@@ -147,15 +147,6 @@ class TestReplacing:
         assert synced == [b"it"]
         assert (tmp_path / "final").read_bytes() == b"it"
         assert not (tmp_path / "made").exists()
-
-    def test_a_file_that_says_the_same_keeps_its_time(self, tmp_path: Path) -> None:
-        path = tmp_path / "a"
-        files.write(path, "same")
-        os.utime(path, (1, 1))
-        files.write_changed(path, "same")
-        assert path.stat().st_mtime == 1
-        files.write_changed(path, "other")
-        assert path.read_text() == "other"
 
     def test_state_that_cannot_be_written_is_no_reason_to_fail(self, tmp_path: Path) -> None:
         files.write_state(tmp_path / "gone" / "s.json", {})

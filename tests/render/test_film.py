@@ -61,14 +61,14 @@ def join(target: Path, parts: list[Part], binary: str, captions: tuple[Track, ..
     return target
 
 
-def test_a_film_of_many_keeps_every_frame_and_title(each_binary: str, tmp_path: Path) -> None:
+def test_a_film_of_many_keeps_every_frame_and_title(binary: str, tmp_path: Path) -> None:
     lengths = [17, 1, 40, 2, 33, 16]
     parts = []
     for index, (frames, title) in enumerate(zip(lengths, ODD_TITLES, strict=True)):
-        video = finished(each_binary, tmp_path / str(index), frames, title)
+        video = finished(binary, tmp_path / str(index), frames, title)
         check_video(video, Video(DRAFT, frames, title, ORIGIN))
         parts.append(Part(video, frames, title))
-    path = join(tmp_path / "lecture.mp4", parts, each_binary)
+    path = join(tmp_path / "lecture.mp4", parts, binary)
     with av.open(str(path)) as container:
         found = container.chapters()
         assert container.metadata["title"] == LECTURE_TITLES["zh"]
@@ -80,9 +80,7 @@ def test_a_film_of_many_keeps_every_frame_and_title(each_binary: str, tmp_path: 
     assert {round((b - a) * 15, 6) for a, b in pairwise(times)} == {1}
 
 
-def test_chapters_longer_than_45_seconds_stay_with_captions(
-    each_binary: str, tmp_path: Path
-) -> None:
+def test_chapters_longer_than_45_seconds_stay_with_captions(binary: str, tmp_path: Path) -> None:
     """ffmpeg 9 chose a clock for the film, where it has captions, in which such a chapter is lost:
     one warning, exit code 0."""
     frames, short = 60 * DRAFT.fps, 10
@@ -92,10 +90,10 @@ def test_chapters_longer_than_45_seconds_stay_with_captions(
     encoder.finish()
     parts = [
         Part(tmp_path / "still.mp4", frames, "long"),
-        Part(encode(each_binary, tmp_path / "short.mp4", short), short, "short"),
+        Part(encode(binary, tmp_path / "short.mp4", short), short, "short"),
     ]
     captions = (Track("zh", (Cue(0, 28, ("一行。",)),), DRAFT.fps),)
-    made = join(tmp_path / "lecture.mp4", parts, each_binary, captions)
+    made = join(tmp_path / "lecture.mp4", parts, binary, captions)
     with av.open(str(made)) as container:
         ends = [float(each["end"] * each["time_base"]) for each in container.chapters()]
     assert ends == pytest.approx([60, 60 + short / DRAFT.fps], abs=0.001)

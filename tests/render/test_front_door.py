@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import IO, cast
 
 import av
 import pytest
 
 import engine
 from engine.errors import LectureError
+from engine.errors import one_line as one_line_of
 from render.base.files import check_free_space
 from render.build.folders import default_folder
+from render.build.job import BuildOptions, Job
+from render.cli.closing import closing_lines
+from render.media.quality import QUALITIES
 from scenes.settings import Settings
 
-from .conftest import ROOT, FrontDoor, leftovers, one_line
+from .conftest import ROOT, FrontDoor, command, environment, leftovers, one_line
+from .rendered import Rendered
 
 
 class TestMistakes:
@@ -93,6 +101,24 @@ def test_help_has_whole_lines_in_80_columns(front_door: FrontDoor) -> None:
         assert all(len(line) < 80 for line in epilog)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_written_is_one_line(unbuffered: str) -> None:
+    def listed(stdout: IO[str]) -> tuple[int, str]:
+        more = environment(PYTHONUNBUFFERED=unbuffered)
+        done = subprocess.run(command("list"), stdout=stdout, stderr=-1, text=True, env=more)
+        return done.returncode, done.stderr
+
+    with Path("/dev/full").open("w") as full:
+        code, said = listed(full)
+    assert (code, said.count("\n")) == (2, 1)
+    assert said.endswith(": found no space left on device\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe:
+        assert listed(pipe) == (141, "")
+
+
 def test_list_names_every_scene(front_door: FrontDoor) -> None:
     result = front_door("list")
     assert result.returncode == 0
@@ -115,13 +141,22 @@ SIDES = (*CAPTIONS, "cover.png", "about.json", "about.zh.txt", "about.en.txt")
 CHAPTERS = ("chapters.zh.vtt", "chapters.en.vtt")
 
 
-def test_all_scenes_and_the_film(front_door: FrontDoor, tmp_path: Path) -> None:
+def test_all_scenes_and_the_film(front_door: FrontDoor, binary: str, tmp_path: Path) -> None:
     """Everything at once, in a folder with an odd name, as a pipe sees it."""
     out = tmp_path / "-o '周' \"3\"\n#?%d"
-    result = front_door("--quality", "draft", "--lang", "en", f"--out={out}")
+    result = front_door("--quality", "draft", "--lang", "en", f"--out={out}", LECTURE_FFMPEG=binary)
     assert result.returncode == 0, result
     assert result.stderr == ""
-    assert len(result.stdout.splitlines()) == 3
+    *_, film, upload, following = result.stdout.splitlines()
+    assert len(result.stdout.splitlines()) == 5
+    shown = one_line_of(str(out))
+    assert film.startswith(f"{shown}/lecture.mp4: the whole lecture, 2 s")
+    assert upload == (
+        "to upload: lecture.mp4, captions lecture.zh.vtt and lecture.en.vtt, cover "
+        f"lecture.cover.png, title and description lecture.about.en.txt, all in {shown}"
+    )
+    draft = "next: this is a draft; ./render.sh publish --for youtube --lang en renders it in 1080p"
+    assert following.startswith(draft)
     names = {path.name for path in out.iterdir()}
     videos = "01_square_en", "02_circle_en"
     scenes = {f"{name}.{kind}" for name in videos for kind in (*KINDS, *SIDES)}
@@ -139,6 +174,52 @@ def test_all_scenes_and_the_film(front_door: FrontDoor, tmp_path: Path) -> None:
     assert record["facts"]["frames"] == 18
     assert record["facts"]["beats"][0]["text"] == "文 en"
     assert 0 < record["facts"]["cost"]["memory"] < 1e9
+
+
+def test_what_ci_looks_at_is_there_and_what_is_wrong_is_named(house: Rendered) -> None:
+    def look() -> subprocess.CompletedProcess[str]:
+        films = [sys.executable, ROOT / ".ci" / "films.py", house.out]
+        return subprocess.run(films, env=environment(), capture_output=True, text=True)
+
+    good = look()
+    assert (good.returncode, good.stderr) == (0, ""), good
+    assert "2 scenes, a film of 0.0 min with 2 chapters" in good.stdout
+    captions = house.out / "lecture.en.vtt"
+    captions.write_text(captions.read_text().rstrip() + " and more\n")
+    bad = look()
+    assert (bad.returncode, bad.stderr.count("\n")) == (1, 1)
+    assert bad.stderr.startswith("lecture.mp4: captions in en: expected ")
+    assert bad.stderr.count("and more") == 1
+    (house.out / "lecture.mp4").unlink()
+    assert look().stderr == "lecture.mp4: file: expected there, found missing\n"
+
+
+def test_after_the_first_scene_nothing_reads_like_a_mistake(front_door: FrontDoor) -> None:
+    result = front_door("1", "--quality", "draft", "--out", "o")
+    assert (result.returncode, result.stderr) == (0, "")
+    scene, film = result.stdout.splitlines()
+    assert "01_square_zh.mp4: 1.2 s of film" in scene
+    assert film == (
+        "lecture.mp4: 1 of its 2 scenes are there; the same command without scene numbers makes "
+        "the others and joins all"
+    )
+
+
+def test_the_command_that_comes_next_is_about_the_same_videos(tmp_path: Path) -> None:
+    options = BuildOptions(
+        quality="high", lang="en", track="training", weights=["a b.json"], out=tmp_path
+    )
+    job = SimpleNamespace(
+        out=tmp_path, film_name="lecture_training.mp4", language="en", quality=QUALITIES["high"]
+    )
+    upload, following = closing_lines(options, cast(Job, job))
+    assert "lecture_training.en.vtt" in upload
+    command = (
+        "next: ./render.sh publish --for youtube --quality high --lang en --track training "
+        f"--weights 'a b.json' --videos {tmp_path} checks it"
+    )
+    assert following.startswith(command)
+    assert following.endswith("canvas, moodle, edx, generic, scorm)")
 
 
 def test_a_broken_scene_leaves_the_others_alone(front_door: FrontDoor, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import engine
-from render.base.files import sha256
+from render.base.reads import sha256
 
 from .conftest import FrontDoor, command, environment, leftovers
 

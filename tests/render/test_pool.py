@@ -153,14 +153,6 @@ class TestOneStep:
             number = int((tmp_path / "a" / name).read_text())
             until(lambda number=number: not alive(number))
 
-    def test_a_step_that_is_cancelled_is_not_told_of(self, heavy: bool, tmp_path: Path) -> None:
-        with LocalPool(1) as pool:
-            pool.submit(work(tmp_path, "a", "sleep", seconds=2, heavy=heavy))
-            until((tmp_path / "a" / "pid").exists)
-            pool.cancel("a")
-            pool.submit(work(tmp_path, "b", "sleep", seconds=3, heavy=heavy))
-            assert {event.step for event in all_events(pool, 1)} == {"b"}
-
 
 def test_slots_are_kept_and_light_works_need_none(tmp_path: Path) -> None:
     with LocalPool(1) as pool:

@@ -29,8 +29,8 @@ RULES = [(p, rule) for p in PLATFORMS.values() for rule in p.rules]
 
 
 @pytest.fixture(scope="module")
-def film(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made.film(binary, tmp_path_factory.mktemp("film"))
+def film(ffmpeg_tool: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made.film(ffmpeg_tool, tmp_path_factory.mktemp("film"))
 
 
 @pytest.fixture
@@ -165,10 +165,22 @@ class TestFacts:
         ],
     )
     def test_of_videos_that_are_not_ours(
-        self, options: tuple[str, ...], film: Path, binary: str, tmp_path: Path
+        self, options: tuple[str, ...], film: Path, ffmpeg_tool: str, tmp_path: Path
     ) -> None:
         other = tmp_path / "other.mp4"
-        command = [binary, "-v", "error", "-i", film, "-map", "0:v", "-map", "0:a", "-c", "copy"]
+        command = [
+            ffmpeg_tool,
+            "-v",
+            "error",
+            "-i",
+            film,
+            "-map",
+            "0:v",
+            "-map",
+            "0:a",
+            "-c",
+            "copy",
+        ]
         subprocess.run([*map(str, command), *options, str(other)], check=True, timeout=60)
         found = facts.of_video(other, "other.mp4")
         values = {fact.what: fact.value for fact in found}

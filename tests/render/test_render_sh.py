@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -78,6 +79,7 @@ def test_a_pip_that_fails_is_exit_2_and_the_next_run_begins_anew(house: House) -
     failed = house.run(PIP_EXIT="1")
     assert failed.returncode == 2
     assert "pip could not install" in failed.stderr
+    assert "Collecting two" in failed.stderr
     assert house.run().returncode == 0
     assert len(house.called("-m venv")) == 1
 
@@ -102,6 +104,28 @@ def test_two_first_runs_install_once(house: House) -> None:
         out, _ = run.communicate(timeout=60)
         assert (run.returncode, out) == (0, "[render]\n[list]\n")
     assert len(house.called(" pip ")) == 1
+
+
+def test_on_a_terminal_the_stage_and_its_seconds_move_in_place(house: House) -> None:
+    screen, terminal = os.openpty()
+    process = house.start("list", stderr=terminal, PIP_SLEEP="2.5")
+    out, _ = process.communicate(timeout=60)
+    os.close(terminal)
+    with os.fdopen(screen, "rb") as file:
+        said = file.read1().decode()
+    assert (process.returncode, out) == (0, "[render]\n[list]\n")
+    for second in (0, 1, 2):
+        stage = f"\r\033[Krender.sh: installing Python packages, {second} s: Collecting one"
+        assert stage in said
+    assert said.endswith("\r\033[K")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_without_a_terminal_the_stage_is_a_line_every_ten_seconds(house: House) -> None:
+    first = house.run("list", PIP_SLEEP="12")
+    _, stage = first.stderr.splitlines()
+    assert re.fullmatch(r"render.sh: installing Python packages, 1\d s: Collecting one", stage)
 
 
 class TestExtras:
@@ -197,6 +221,21 @@ class TestSystemPackages:
         assert result.returncode == 2
         assert "E: no such package" in result.stderr
 
+    def test_another_apt_that_holds_the_lock_is_waited_for(self, house: House) -> None:
+        house.without("cc")
+        busy = "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)"
+        house.tool("sleep", "")
+        once = (
+            f'[ -e "{house.tools}/$1" ] || {{ >"{house.tools}/$1"; echo "{busy}" >&2; exit 100; }}'
+        )
+        house.tool("apt-get", once)
+        result = house.run()
+        assert result.returncode == 0, result.stderr
+        assert busy not in result.stderr
+        assert len(house.called("sleep 10")) == 2
+        assert len(house.called("apt-get install")) == 2
+        assert "Lock::Timeout" in house.called("apt-get install")[0]
+
     def test_macs_get_cairo_from_homebrew(self, house: House) -> None:
         house.without("apt-get")
         house.tool("uname", "echo Darwin")
@@ -248,9 +287,52 @@ class TestPython:
         assert "/nowhere/python" in result.stderr
 
 
+class TestOfCi:
+    """.ci/run in a house whose .ci/bare-machine is a stand-in."""
+
+    @pytest.fixture
+    def ci(self, house: House) -> House:
+        (house.project / ".ci").mkdir()
+        shutil.copy(ROOT / ".ci" / "run", house.project / ".ci" / "run")
+        for name in ("chromium", "ffmpeg", "npm"):
+            house.tool(name, "")
+        house.tool("bare-machine", 'echo "CI=${CI:-none}"; exit "${BARE_EXIT:-0}"')
+        shutil.move(house.tools / "bare-machine", house.project / ".ci" / "bare-machine")
+        return house
+
+    def run(self, ci: House, **more: str) -> subprocess.CompletedProcess[str]:
+        return ci.run(script=ci.project / ".ci" / "run", CI="true", **more)
+
+    def test_it_installs_what_is_missing_and_tells_the_minutes_of_each_part(
+        self, ci: House
+    ) -> None:
+        done = self.run(ci)
+        assert done.returncode == 0, done.stderr
+        assert re.findall(r"^.ci/run: (.*): 0 min 0\d s$", done.stdout, re.MULTILINE) == [
+            "tools",
+            "./render.sh test",
+            "bare machine",
+        ]
+        assert "CI=none" in done.stdout
+        (installed,) = ci.called("apt-get install")
+        assert installed.endswith("debootstrap")
+        assert "Lock::Timeout" in installed
+
+    def test_a_bare_machine_that_fails_fails_all(self, ci: House) -> None:
+        assert self.run(ci, BARE_EXIT="3").returncode == 3
+
+    def test_without_root_it_is_skipped_with_a_word(self, ci: House) -> None:
+        ci.tool("id", "echo 1000")
+        ci.tool("debootstrap", "")
+        done = self.run(ci)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-1] == "bare machine: skipped: making one needs root"
+        assert ci.called("bare-machine") == []
+
+
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
 def test_shellcheck_finds_nothing() -> None:
-    files = [ROOT / "render.sh", ROOT / ".ci" / "run"]
+    files = [ROOT / "render.sh", ROOT / ".ci" / "run", ROOT / ".ci" / "bare-machine"]
     result = subprocess.run(["shellcheck", *files], capture_output=True, text=True)
     assert result.stdout == ""
 

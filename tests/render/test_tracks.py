@@ -38,22 +38,18 @@ def sound_of(path: Path) -> list[tuple[object, ...]]:
         return [(p.pts, bytes(p)) for p in container.demux(audio=0) if p.pts is not None]
 
 
-def test_both_ffmpegs_write_what_the_check_demands(
-    each_binary: str, bare: Path, tmp_path: Path
-) -> None:
+def test_both_ffmpegs_write_what_the_check_demands(binary: str, bare: Path, tmp_path: Path) -> None:
     part, wanted = Part(bare, FRAMES), dataclasses.replace(BOTH, pictures=pictures_of([bare]))
-    made = mux(each_binary, wanted, [part], tmp_path / "captioned.mp4")
+    made = mux(binary, wanted, [part], tmp_path / "captioned.mp4")
     check_video(made, wanted)
     check_video(made, BOTH)
 
 
-def test_other_captions_leave_pictures_and_sound_as_they_are(
-    each_binary: str, captioned: Path
-) -> None:
+def test_other_captions_leave_pictures_and_sound_as_they_are(binary: str, captioned: Path) -> None:
     """The video that there is carries both; its captions go."""
     other = dataclasses.replace(BOTH, tracks=(EN,), pictures=pictures_of([captioned]))
     target = captioned.with_name("again.mp4")
-    mux(each_binary, other, [Part(captioned, FRAMES)], target, sound=captioned)
+    mux(binary, other, [Part(captioned, FRAMES)], target, sound=captioned)
     check_video(target, other)
     assert sound_of(target) == sound_of(captioned)
 
@@ -69,14 +65,14 @@ def test_a_player_sees_two_named_tracks_that_are_off(captioned: Path) -> None:
     assert edit_lists(captioned) == 0
 
 
-def test_a_film_has_chapters_and_captions(each_binary: str, bare: Path, tmp_path: Path) -> None:
+def test_a_film_has_chapters_and_captions(binary: str, bare: Path, tmp_path: Path) -> None:
     parts = [Part(bare, FRAMES, "a = b; #c \\ d"), Part(bare, FRAMES, "二")]
     chapters = chapters_of(parts)
     assert chapters[0] == Chapter("a = b; #c \\ d", 0, FRAMES)
     whole = joined([(0, ZH), (FRAMES, ZH)], "zh", 15)
     assert whole.cues[2].start == FRAMES
     film = Video(DRAFT, 2 * FRAMES, TITLE, ORIGIN, chapters, (whole,))
-    check_video(mux(each_binary, film, parts, tmp_path / "film.mp4"), film)
+    check_video(mux(binary, film, parts, tmp_path / "film.mp4"), film)
 
 
 #: how a captioned file is spoiled, and what must be complained of

@@ -25,8 +25,8 @@ NONE = dict.fromkeys((*CANVAS, *YOUTUBE), "")
 
 
 @pytest.fixture(scope="module")
-def video(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made.film(binary, tmp_path_factory.mktemp("film"))
+def video(ffmpeg_tool: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made.film(ffmpeg_tool, tmp_path_factory.mktemp("film"))
 
 
 @pytest.fixture

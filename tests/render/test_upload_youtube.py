@@ -32,13 +32,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[YouTubeStandIn]:
 
 
 @pytest.fixture(scope="module")
-def video(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made.film(binary, tmp_path_factory.mktemp("film"))
+def video(ffmpeg_tool: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made.film(ffmpeg_tool, tmp_path_factory.mktemp("film"))
 
 
 @pytest.fixture(scope="module")
-def other(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made.film(binary, tmp_path_factory.mktemp("other"), frames=20)
+def other(ffmpeg_tool: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made.film(ffmpeg_tool, tmp_path_factory.mktemp("other"), frames=20)
 
 
 @pytest.fixture

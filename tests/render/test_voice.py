@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from engine.errors import LectureError
-from render.base.files import stamp
-from render.base.reads import Reads
+from render.base.reads import Reads, Stamp
 from render.cli.text import script as script_command
 from render.voice import audio, provider, script, speaker
 from render.voice.audio import BREATH, TARGET
@@ -68,7 +67,9 @@ def studio(tmp_path: Path, front_door: FrontDoor) -> Studio:
     return made
 
 
-def test_scenes_and_film_are_in_step_with_their_recordings(studio: Studio, binary: str) -> None:
+def test_scenes_and_film_are_in_step_with_their_recordings(
+    studio: Studio, ffmpeg_tool: str
+) -> None:
     studio.run()
     starts = {}
     film = read(studio.out / "lecture.mp4")
@@ -88,7 +89,7 @@ def test_scenes_and_film_are_in_step_with_their_recordings(studio: Studio, binar
     assert studio.record_of("01_square_zh")["frames"] == int((3.4 + 0.35) * 15)
     assert studio.record_of("02_circle_zh")["frames"] == 15
     for name in ("01_square_zh", "02_circle_zh", "lecture"):
-        loud, peak = measure(binary, studio.out / f"{name}.mp4")
+        loud, peak = measure(ffmpeg_tool, studio.out / f"{name}.mp4")
         assert loud == pytest.approx(TARGET, abs=1)
         assert peak < -1.5
     with av.open(str(studio.out / "lecture.mp4")) as container:
@@ -101,7 +102,7 @@ def test_only_what_another_recording_changes_is_made(studio: Studio) -> None:
     said, _ = studio.run()
     assert [line.rsplit(": ", 1)[1] for line in said] == ["up to date"] * 3
     before = {slug: studio.pictures(f"{slug}_zh") for slug in SCENES}
-    square = stamp(studio.out / "01_square_zh.mp4")
+    square = Stamp.of(studio.out / "01_square_zh.mp4")
 
     studio.record("02_circle", 0.4, 3)  # still shorter than the animation
     explained, _ = studio.run("--explain")
@@ -113,7 +114,7 @@ def test_only_what_another_recording_changes_is_made(studio: Studio) -> None:
     said, _ = studio.run()
     assert f"{studio.out}/02_circle_zh.mp4: its pictures, with another sound" in said
     assert any("lecture.mp4: the whole lecture" in line for line in said)
-    assert stamp(studio.out / "01_square_zh.mp4") == square
+    assert Stamp.of(studio.out / "01_square_zh.mp4") == square
     assert studio.pictures("02_circle_zh") == before["02_circle"]
     film, frames = read(studio.out / "lecture.mp4"), studio.record_of("01_square_zh")["frames"]
     takes = read(studio.folder / "02_circle" / "only.wav")
@@ -125,7 +126,7 @@ def test_only_what_another_recording_changes_is_made(studio: Studio) -> None:
     studio.record("02_circle", 2.0, 3)
     said, _ = studio.run()
     assert any("02_circle_zh.mp4: 2.4 s of film in" in line for line in said)
-    assert stamp(studio.out / "01_square_zh.mp4") == square
+    assert Stamp.of(studio.out / "01_square_zh.mp4") == square
 
     (studio.folder / "02_circle" / "only.wav").unlink()
     said, complaints = studio.run(code=1)
@@ -155,7 +156,8 @@ def test_what_is_wrong_with_a_folder_is_told_line_by_line(studio: Studio, tmp_pa
         == f"01_sqare: {told} a scene's folder such as 01_square or 05_noise, found '01_sqare'"
     )
     assert parts[1] == f"01_square/onyl.wav: {told} a beat's name such as only, found 'onyl'"
-    assert parts[2].startswith(f"01_square/only.wav: {told} a sound file that can be read, found ")
+    # in at most 200 characters, which costs the path its middle
+    assert f"01_square/only.wav: {told} a sound file that can be read, found " in parts[2]
     assert parts[3] == f"02_circle: {told} a folder with a recording per beat, found none"
     assert len(parts) == 4
     assert any("lecture.mp4: the whole lecture" in line for line in said)  # the rest is not lost
@@ -202,7 +204,7 @@ def test_a_full_disk_is_no_fault_of_a_recording(
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patch, pytest.raises(LectureError, match="No space left"):
+    with monkeypatch.context() as patch, pytest.raises(LectureError, match="(?i)no space left"):
         patch.setattr("wave.Wave_write.writeframes", fail)
         sound_of(take, tmp_path / "o")
     assert list((tmp_path / "o").iterdir()) == []
@@ -389,7 +391,7 @@ def test_a_script_of_a_track(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.slow
-def test_a_real_scene_with_recordings_of_all_sorts(tmp_path: Path, binary: str) -> None:
+def test_a_real_scene_with_recordings_of_all_sorts(tmp_path: Path, ffmpeg_tool: str) -> None:
     """Recordings made with the draft voice as if they were a lecturer's own: one missing, one
     silent, one broken, one of 44.1 kHz and one channel. The rest is in step within a frame."""
     pytest.importorskip("espeakng_loader")
@@ -405,7 +407,9 @@ def test_a_real_scene_with_recordings_of_all_sorts(tmp_path: Path, binary: str) 
     write(scene / "forcing.wav", np.zeros(2 * RATE))
     (scene / "grow.wav").write_bytes(b"no sound" * 99)
     other = ["-ar", "44100", "-ac", "1", str(scene / "compare.flac")]
-    subprocess.run([binary, "-v", "error", "-i", str(scene / "compare.wav"), *other], check=True)
+    subprocess.run(
+        [ffmpeg_tool, "-v", "error", "-i", str(scene / "compare.wav"), *other], check=True
+    )
     (scene / "compare.wav").unlink()
 
     voice = f"recordings:{takes}"
@@ -430,7 +434,7 @@ def test_a_real_scene_with_recordings_of_all_sorts(tmp_path: Path, binary: str) 
         assert like > 0.95, beat["name"]
         assert end - start >= len(said), beat["name"]
     assert silent == ["training", "forcing", "grow"]
-    loud, peak = measure(binary, video)
+    loud, peak = measure(ffmpeg_tool, video)
     assert loud == pytest.approx(TARGET, abs=0.5)
     assert peak < -1.5
 

@@ -80,13 +80,12 @@ def test_of_two_recordings_one_is_used_and_missing_ones_are_named(tmp_path: Path
     assert whole == f"{takes}/u: recording: expected a folder with a recording per beat, found none"
 
 
-def test_of_recordings_the_speaker_knows_only_how_long_they_are() -> None:
-    choice = choose("recordings:takes")
+def test_of_recordings_a_play_knows_only_how_long_they_are(tmp_path: Path) -> None:
+    choice = choose(f"recordings:{tmp_path}")
     assert choice is not None
-    speaker = Speaker({"seconds": {"a": 2.5}}, SLUG, "en")
-    assert speaker.seconds("a", TEMPLATE, FACTS) == speaker.lasts("a") == 2.5
-    assert speaker.seconds("b", TEMPLATE, FACTS) == 0.0
-    assert speaker.sounds == {}
+    voice = Voice(choice, "en", tmp_path / "kept")
+    assert voice.spoken({"a": 2.5}) == {"seconds": {"a": 2.5}}
+    assert voice.modules == ()
 
 
 def test_a_synthetic_voice_is_asked_once_for_a_sentence(
@@ -101,8 +100,7 @@ def test_a_synthetic_voice_is_asked_once_for_a_sentence(
     assert json.loads(json.dumps(said)) == said
     for _ in range(2):
         speaker = Speaker(said, SLUG, "en")
-        lasts = speaker.seconds("a", TEMPLATE, FACTS)
-        assert lasts == speaker.lasts("a") > audio.BREATH
+        assert speaker.seconds("a", TEMPLATE, FACTS) > audio.BREATH
     assert (tmp_path / "log").read_text() == "Look at “I”.\n"
     speaker.seconds("b", TEMPLATE, {"word": "you"})
     beats = [SimpleNamespace(key="b", start=2.0), SimpleNamespace(key="c", start=4.0)]
@@ -112,6 +110,11 @@ def test_a_synthetic_voice_is_asked_once_for_a_sentence(
         assert (file.getnframes(), file.getframerate()) == (5 * RATE, RATE)
     heard = np.flatnonzero(np.abs(read(track)) > 0.05)
     assert heard[0] / RATE == pytest.approx(2.0, abs=0.05)
+    (tmp_path / "s.json").write_text(json.dumps({"facts": {"sentences": speaker.sentences[:1]}}))
+    os.utime(speaker.sounds["a"], (0, 0))
+    os.utime(speaker.sounds["b"], (0, 0))
+    voice.tidy(tmp_path)
+    assert [path.stem for path in (tmp_path / "kept").iterdir()] == speaker.sentences[:1]
     with_other_code = tmp_path / "beeps.py"
     with_other_code.write_text(BEEPER.format(log=tmp_path / "log") + "\n")
     assert Voice(choice, "en", tmp_path / "kept").who != voice.who

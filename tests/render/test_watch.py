@@ -41,7 +41,8 @@ class Watching:
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         self._lines: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
         assert self.process.stdout
@@ -62,7 +63,7 @@ class Watching:
         """Stop it; its exit code, and what else it said."""
         self.process.send_signal(number)
         code = self.process.wait(30)
-        time.sleep(0.1)
+        self._reader.join(30)
         return code, list(self._lines.queue)
 
 
