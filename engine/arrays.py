@@ -34,6 +34,10 @@ class Arrays(Mapping[str, NDArray[Any]]):
         """The shape of every array; nothing is unpacked."""
         return {name: entry.shape for name, entry in self._entries.items()}
 
+    def dtype(self, name: str) -> str:
+        """The type of an array's numbers in the file, in NumPy's words, or "bfloat16"."""
+        return self._entries[name].dtype
+
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._entries[name].load()
 

@@ -12,8 +12,8 @@ from typing import Any
 
 _LONGEST = 160  # characters of a quoted value; beyond that it is cut
 LINE = 200  # characters of a whole message
-_PATH = 80  # of the path in a message that would be longer
-_LEAST = 40  # of what was expected and what was found, however long the rest is
+_WORDS = 130  # what is longer is a value or a list rather than words, and the first to be cut
+_LEAST = 40  # of the path, the field and so on, however long the rest is
 
 
 class LectureError(Exception):
@@ -42,11 +42,12 @@ class LectureError(Exception):
             None if part is None else one_line(part)
             for part in (self.where, self.field, self.expected, self.found)
         ]
-        for place, least in ((0, _PATH), (3, _LEAST), (2, _LEAST), (1, _LEAST), (0, _LEAST)):
+        lists = [place for place in (3, 2) if len(parts[place] or "") > _WORDS]
+        for place in [*lists, 0, 3, 2, 1]:
             surplus = len(_joined(parts)) - LINE
             text = parts[place]
             if surplus > 0 and text is not None:
-                parts[place] = shortened(text, max(least, len(text) - surplus))
+                parts[place] = shortened(text, max(_LEAST, len(text) - surplus))
         return _joined(parts) or "something went wrong"
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -157,7 +157,8 @@ def guarded(path: Path, field: str, expected: str) -> Iterator[None]:
             where=path, field=field, expected=expected, found="more than memory holds"
         ) from None
     except Exception as error:
-        found = str(error) or type(error).__name__
+        words = str(error)
+        found = words if " " in words else f"{type(error).__name__} {words}".strip()
         raise LectureError(where=path, field=field, expected=expected, found=found) from None
 
 
@@ -182,7 +183,7 @@ def _check_kind(mode: int, path: Path) -> None:
 def _check_depth(document: Any, path: Path, field: str) -> None:
     """Refuse what is nested deeper than DEPTH, level by level, without recursion."""
     level = [document]
-    for _ in range(DEPTH + 1):
+    for _ in range(DEPTH):
         level = [
             item
             for value in level

@@ -2,29 +2,24 @@
 
 A lesson is a TOML file in ``assets/lessons``, or one of your own, with ``weights``,
 ``inference_weights`` (default: the same), ``source`` and ``target``. Weight files are looked for
-in ``assets/weights``; in a lesson of your own, beside it first.
+from the lesson's folder; a name that is not there may be one of those in ``assets/weights``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import engine
 from engine.errors import LectureError, quoted
 from engine.reader import read_toml
-from engine.tokenizer import encode
 
-from .settings import Settings
+from . import limits
+from .settings import LANGUAGES, Settings
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "lessons"
 DEFAULT = "tutorial"
-#: What the scenes' sentences and diagrams speak of.
-HEADS = LAYERS = 2
-SHORTEST_TARGET = 3
-SMALLEST_VECTOR = 4
-LARGEST_NUMBER = 1000
 _KEYS = {"weights", "inference_weights", "source", "target"}
 
 
@@ -39,7 +34,7 @@ def settings(
     """What a lesson is rendered with; ``weights`` of one's own take the place of both its sets.
 
     ``lesson`` is a name or the path of a file. Raises LectureError where it is neither, or says
-    something that a lesson cannot say, where a weight file is bad, or does not know the words.
+    something that a lesson cannot say, where a weight file is bad, or beyond the family.
     """
     path = _find(lesson)
     said = _read(path)
@@ -47,81 +42,36 @@ def settings(
     second = _weights(path, said["inference_weights"]) if "inference_weights" in said else first
     if weights is not None:
         first = second = weights
-    source, target = said.get("source", engine.SOURCE), said.get("target", engine.TARGET)
-    _check_words(path, dict.fromkeys((first, second)), source, target)
-    return Settings(
+    found = Settings(
         language=language,
         weights=first,
         inference_weights=second,
-        source=source,
-        target=target,
+        source=said.get("source", engine.SOURCE),
+        target=said.get("target", engine.TARGET),
         track=track,
     )
+    limits.preflight(found, path if weights is None else f"{path} with {weights}")
+    return found
 
 
-def _check_words(lesson: Path, files: Iterable[Path], source: str, target: str) -> None:
-    """Raise LectureError where a weight file is bad, its model is not of the kind that the scenes
-    tell of, or it does not know the words."""
-    for file in files:
-        weights = engine.load_weights(file)
-        _check_model(file, weights)
-        for field, text in (("source", source), ("target", target)):
-            try:
-                encode(text, weights, field)
-            except LectureError as error:
-                raise LectureError(
-                    where=f"{file}: {error.where} of the lesson {lesson.name}",
-                    field=error.field,
-                    expected=error.expected,
-                    found=error.found,
-                ) from error
-        words = len(encode(target, weights, "target")[0])
-        if words < SHORTEST_TARGET:
-            raise LectureError(
-                where=lesson,
-                field="target",
-                expected=f"{SHORTEST_TARGET} words or more, as there are inference scenes",
-                found=str(words),
-            )
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a lesson will be filmed, as one line; ``code`` is 0, or 2 where it is refused, or
+    3 where only today's layouts are too small for it."""
+
+    code: int
+    line: str
 
 
-def _check_model(file: Path, weights: engine.Weights) -> None:
-    """Raise LectureError for a model that the engine runs but the scenes do not tell of: their
-    sentences and diagrams speak of two heads and of two layers on either side."""
-    config = weights.config
-    parts = [("config.encoder", config.encoder), ("config.decoder", config.decoder)]
-    for field, found, wanted in (
-        ("config.heads", config.heads, HEADS),
-        *((f"{field}, layers", len(layers), LAYERS) for field, layers in parts),
-    ):
-        if found != wanted:
-            expected = f"{wanted}, which the scenes tell of"
-            raise LectureError(where=file, field=field, expected=expected, found=str(found))
-    if config.d_model < SMALLEST_VECTOR:
-        expected = f"{SMALLEST_VECTOR} or more, which the scenes tell of"
-        raise LectureError(
-            where=file, field="config.d_model", expected=expected, found=str(config.d_model)
-        )
-    for name, matrix in weights.matrices.items():
-        largest = float(abs(matrix).max())
-        if largest > LARGEST_NUMBER:
-            expected = (
-                f"numbers from -{LARGEST_NUMBER} to {LARGEST_NUMBER}, as the scenes show them"
-            )
-            raise LectureError(
-                where=file, field=name, expected=expected, found=f"one of {largest:g}"
-            )
-    for (field, layers), last in zip(parts, ("ffn", "cross_attn"), strict=True):
-        for index, layer in enumerate(layers):
-            needed = {"self_attn", "ffn"} | ({last} if index == LAYERS - 1 else set())
-            missing = sorted(needed - set(layer))
-            if missing:
-                raise LectureError(
-                    where=file,
-                    field=f"{field}[{index}]",
-                    expected=f"{missing[0]} too, which the scenes tell of",
-                    found=", ".join(layer),
-                )
+def check(lesson: str = DEFAULT, weights: Path | None = None) -> Verdict:
+    """What would become of a lesson, without drawing anything."""
+    try:
+        found = settings(lesson, LANGUAGES[0], weights)
+    except limits.BeyondLayouts as error:
+        return Verdict(3, str(error))
+    except LectureError as error:
+        return Verdict(2, str(error))
+    return Verdict(0, f"{weights or _find(lesson)}: good, {found.source} → {found.target}")
 
 
 def _find(lesson: str) -> Path:
@@ -149,5 +99,5 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _weights(lesson: Path, name: str) -> Path:
-    own = lesson.parent / name
-    return own if own.is_file() else engine.TUTORIAL.parent / name
+    own, ours = lesson.parent / name, engine.TUTORIAL.parent / name
+    return ours if not own.exists() and ours.is_file() else own

@@ -47,7 +47,7 @@ from scenes.parts.machine import (
     outputs,
     parcel,
 )
-from scenes.values import Scalar, compute
+from scenes.values import Scalar, compute, joined
 
 LOOP_Y = -2.04
 
@@ -94,7 +94,7 @@ class Architecture(LectureScene):
 
     def question(self) -> None:
         run = self.training
-        pair = {"source": "".join(run.source), "target": " ".join(run.target)}
+        pair = {"source": joined(run.source, ""), "target": joined(run.target)}
         with self.beat("question", pair):
             pass
 

@@ -48,7 +48,8 @@ from scenes.parts import (
     row,
 )
 from scenes.rounding import decimals_needed
-from scenes.values import Scalar, compute, constant
+from scenes.texts import Template
+from scenes.values import Scalar, compute, constant, joined
 
 #: Columns of the table and of the small plots above it.
 COLUMNS_LEFT, COLUMN_PITCH = -5.6, 3.03
@@ -103,8 +104,8 @@ class PositionalEncoding(LectureScene):
     def question(self) -> None:
         between = "" if all(len(token) == 1 for token in self.tokens) else " "
         facts = {
-            "sentence": between.join(self.tokens),
-            "reversed": between.join(reversed(self.tokens)),
+            "sentence": joined(self.tokens, between),
+            "reversed": joined(self.tokens[::-1], between),
         }
         with self.beat("question", facts):
             pass
@@ -167,7 +168,9 @@ class PositionalEncoding(LectureScene):
         depth = 0.16 * DOWN
         bracket = VMobject(stroke_color=theme.WEIGHT, stroke_width=3)
         bracket.set_points_as_corners([left, left + depth, right + depth, right])
-        names = Phrase("{a} · {b} =", {"a": self.tokens[pair[0]], "b": self.tokens[pair[1]]})
+        names = Phrase(
+            Template("{a} · {b} ="), {"a": self.tokens[pair[0]], "b": self.tokens[pair[1]]}
+        )
         decimals = min(4, 2 * self.decimals)
         value = Number(self.dot, decimals, size=theme.HEADING, color=theme.WEIGHT, bold=True)
         said = row(names, value, gap=0.15)

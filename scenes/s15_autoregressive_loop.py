@@ -38,6 +38,7 @@ from scenes.parts.loop import (
     SourceStage,
     table_of_round,
 )
+from scenes.values import joined
 
 OUTPUT_X = 1.65
 BACK_X = 6.4
@@ -215,7 +216,7 @@ class AutoregressiveLoop(LectureScene):
             name: Say(self.runs[1].size("decoder.mask", axis), 0)
             for axis, name in enumerate(("rows", "columns"))
         }
-        with self.beat("again", {"words": " ".join(self.target[:2]), **sizes}):
+        with self.beat("again", {"words": joined(self.target[:2]), **sizes}):
             for index in range(1, self.rounds - 1):
                 self.next_round(index)
 

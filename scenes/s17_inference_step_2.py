@@ -30,7 +30,7 @@ from scenes.parts import Flight, Grid, Mask, Phrase, arrow, fly, outline, shape_
 from scenes.parts.inputs import Columns
 from scenes.parts.step import HEAD_Y, MaskTable
 from scenes.parts.weight_map import WeightMap
-from scenes.values import Values
+from scenes.values import Values, joined
 
 
 class InferenceStep2(InferenceStep):
@@ -60,7 +60,7 @@ class InferenceStep2(InferenceStep):
     # -- beats ---------------------------------------------------------------------------------
 
     def question(self) -> None:
-        with self.beat("question", {"words": " ".join(self.read)}):
+        with self.beat("question", {"words": joined(self.read)}):
             pass
 
     def mask_of_two(self) -> None:
@@ -155,7 +155,7 @@ class InferenceStep2(InferenceStep):
     def same_view(self) -> None:
         upper = self.view("their_row", self.training["decoder.mask"], theme.TRAINING, 1.55)
         lower = self.view("our_row", self.run["decoder.mask"], theme.INFERENCE, -0.75)
-        facts = {"word": self.read[-1], "words": " ".join(self.read)}
+        facts = {"word": self.read[-1], "words": joined(self.read)}
         with self.beat("training", facts):
             self.play(FadeOut(self.choice_shown), run_time=theme.FADE)
             for name, mask, ring, tokens, doors in (upper, lower):

@@ -43,7 +43,7 @@ from scenes.parts import (
 from scenes.parts.flow import cross
 from scenes.parts.inputs import Columns
 from scenes.parts.step import HEAD_Y, MaskTable
-from scenes.values import compute, constant
+from scenes.values import compute, constant, joined
 
 
 class InferenceStep3(InferenceStep):
@@ -102,7 +102,7 @@ class InferenceStep3(InferenceStep):
     # -- beats ---------------------------------------------------------------------------------
 
     def question(self) -> None:
-        with self.beat("question", {"words": " ".join(self.read)}):
+        with self.beat("question", {"words": joined(self.read)}):
             pass
 
     def mask_of_three(self) -> None:

@@ -49,15 +49,19 @@ class Settings:
     def from_environment(cls) -> Settings:
         """From LECTURE_LANG, LECTURE_WEIGHTS: so plain ``manim scenes/s08_….py`` obeys them too.
 
-        Ends the program with one line where they are wrong: Manim would print a traceback.
+        Ends the program with one line if they are invalid: Manim would print a traceback.
         """
+        from .limits import preflight
+
         try:
-            return cls(
+            found = cls(
                 language=os.environ.get("LECTURE_LANG", "zh"),
                 weights=Path(os.environ.get("LECTURE_WEIGHTS") or engine.TUTORIAL),
             )
+            preflight(found)
+            return found
         except LectureError as error:
-            print(f"LECTURE_LANG: {error}", file=sys.stderr)
+            print(f"LECTURE_LANG, LECTURE_WEIGHTS: {error}", file=sys.stderr)
             raise SystemExit(2) from error
 
     @property

@@ -6,6 +6,8 @@ from typing import Final
 
 from manim import BLACK, WHITE, ManimColor, interpolate_color
 
+from . import glyphs
+
 BACKGROUND: Final = ManimColor("#0E1116")
 PANEL: Final = ManimColor("#171C24")
 HAIRLINE: Final = ManimColor("#2A323E")
@@ -41,7 +43,7 @@ MARKUP: Final = {
     "u": MUTED,
 }
 
-FONT: Final = "Noto Sans CJK SC"
+FONT: Final = glyphs.FAMILY
 
 # Sizes are Manim's font sizes at a frame 8 units high.
 TITLE: Final = 34
@@ -52,7 +54,7 @@ SMALLEST: Final = 18
 MAP: Final = 14
 
 #: Frame units of the em at font size 1 (Manim's Text, measured; tests check it).
-EM: Final = 0.013889
+EM: Final = glyphs.EM
 
 # Places: the frame is 14.22 x 8 units, its margins are 4 %.
 LEFT_EDGE: Final = -6.54

@@ -19,6 +19,24 @@ import numpy as np
 from engine.passes import Passes
 from engine.reads import Reads
 
+from .rounding import MINUS, shown
+
+
+class Word(str):
+    """A token of the lesson: data, whatever it looks like, and its digits are its own."""
+
+    __slots__ = ()
+
+
+def words(texts: Sequence[str]) -> tuple[Word, ...]:
+    """These texts as words."""
+    return tuple(map(Word, texts))
+
+
+def joined(words: Sequence[str], between: str = " ") -> Word:
+    """Several words as one text, as little parsed as each of them."""
+    return Word(between.join(words))
+
 
 def _entropy(*shares: float) -> float:
     """Entropy in nats of shares that sum to 1."""
@@ -29,6 +47,11 @@ def _count_greater(*terms: float) -> float:
     """In how many places the first half of the terms is greater than the second half."""
     half = len(terms) // 2
     return float(sum(a > b for a, b in zip(terms[:half], terms[half:], strict=True)))
+
+
+def _rounded(value: float, decimals: float) -> float:
+    """The number that is read off the screen."""
+    return float(shown(value, int(decimals)).replace(MINUS, "-"))
 
 
 OPERATIONS: dict[str, Callable[..., float]] = {
@@ -51,6 +74,8 @@ OPERATIONS: dict[str, Callable[..., float]] = {
     "count": lambda *terms: float(len(terms)),
     "count_equal": lambda value, *terms: float(sum(term == value for term in terms)),
     "count_greater": _count_greater,
+    "count_below": lambda value, *terms: float(sum(term < value for term in terms)),
+    "rounded": _rounded,
     "entropy": _entropy,
     "count_zeros": lambda *terms: float(sum(term == 0 for term in terms)),
     "constant": lambda a: a,
@@ -110,6 +135,11 @@ def compute(operation: str, *operands: Scalar) -> Scalar:
 def constant(value: float) -> Scalar:
     """A number that belongs to a formula (the 2 of a square, the position 1), not to the trace."""
     return Scalar(float(value), ("constant", (value,)))
+
+
+def rounded(scalar: Scalar, decimals: int) -> Scalar:
+    """A value as it is shown, for what is decided by the digits."""
+    return compute("rounded", scalar, constant(decimals))
 
 
 class Values:
@@ -213,16 +243,36 @@ class Run:
         return Scalar(float(shape[axis]), (self.label, f"shape:{name}", (axis,)))
 
     @property
-    def source(self) -> tuple[str, ...]:
-        return tuple(self._plain("tokens:source"))
+    def source(self) -> tuple[Word, ...]:
+        return words(self._plain("tokens:source"))
 
     @property
-    def target(self) -> tuple[str, ...]:
-        return tuple(self._plain("tokens:target"))
+    def target(self) -> tuple[Word, ...]:
+        """What the decoder reads."""
+        return words(self._plain("tokens:target"))
 
     @property
-    def vocabulary(self) -> tuple[str, ...]:
-        return tuple(self._plain("tokens:vocabulary"))
+    def goals(self) -> tuple[Word, ...]:
+        """What the first rows of the training pass are to write."""
+        return words(self._plain("tokens:goal"))
+
+    @property
+    def vocabulary(self) -> tuple[Word, ...]:
+        """The words that the model writes."""
+        return words(self._plain("tokens:vocabulary"))
+
+    @property
+    def source_vocabulary(self) -> tuple[Word, ...]:
+        return words(self._plain("tokens:source_vocabulary"))
+
+    def setting(self, path: str) -> Any:
+        """A setting of the model by its name in a weight file: ``norm.place``, ``activation``."""
+        return self._plain(f"config:{path}")
+
+    def model(self, path: str) -> Any:
+        """``objective``, ``groups`` of optional arrays, ``tokens.bos`` and the like."""
+        found = self._plain(f"model:{path}")
+        return Word(found) if path.startswith("tokens.") and isinstance(found, str) else found
 
     def layers(self, side: str) -> list[list[str]]:
         """The layers of "encoder" or "decoder", each as the names of its sub-layers."""
@@ -232,10 +282,10 @@ class Run:
     def layer_norm_eps(self) -> float:
         return float(self._plain("config:layer_norm_eps"))
 
-    def alone(self, start: Sequence[str], steps: int) -> list[str]:
+    def alone(self, start: Sequence[str], steps: int) -> list[Word]:
         """``start`` and the words that the model writes after it when it is left alone."""
         asked = json.dumps([list(start), steps], ensure_ascii=False)
-        return list(self._plain(f"choices:{asked}"))
+        return list(words(self._plain(f"choices:{asked}")))
 
     def differing(self, other: Run) -> list[str]:
         """The names of the matrices whose numbers are not the same as another run's."""

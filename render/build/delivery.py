@@ -57,7 +57,8 @@ class Delivery:
                 carriers = product.carriers()
                 files = {**made.files, **dict.fromkeys(carriers, placed.files["video"])}
                 paths = {**made.paths, **{role: str(path) for role, path in carriers.items()}}
-                self._place(product, replace(made, files=files, paths=paths), taken=taken)
+                carried = replace(made, files=files, paths=paths)
+                self._plan.steps[id].made = self._place(product, carried, taken=taken)
 
     def _place(self, product: Product, made: Made, *, taken: bool) -> Made:
         """Move the files of a product to their places, then write its record."""

@@ -141,13 +141,14 @@ class Plan:
     def ready(self) -> list[Step]:
         """Steps that can be given out now, those with the most work first. Of steps that are told
         the same, and so may turn out to be the same, one goes ahead."""
-        found = []
-        for step in [*self.due()]:
-            if step.id in self._begun or not all(map(self.is_settled, step.needs)):
-                continue
-            if self._fetch(step):
-                found.append(step)
-        return sorted(found, key=self._urgency)
+        while True:
+            due = [
+                step
+                for step in self.due()
+                if step.id not in self._begun and all(map(self.is_settled, step.needs))
+            ]
+            if all([self._fetch(step) for step in due]):  # what is not there is due as well
+                return sorted(due, key=self._urgency)
 
     def _fetch(self, step: Step) -> bool:
         """Whether all files that the maker opens are there; what is not is to be made."""

@@ -77,8 +77,9 @@ def _versions() -> dict[str, str]:
 def _files() -> dict[str, str]:
     """The files that drawing runs; and the engine and the texts, which keys have by value only."""
     found = dict(Code().files(_roots()))
-    for path in sorted(Path(str(engine.__file__)).parent.rglob("*.py")):
-        found[f"engine/{path.name}"] = digest_of_source(path.read_bytes())
+    root = Path(str(engine.__file__)).parent
+    for path in sorted(root.rglob("*.py")):
+        found[path.relative_to(root.parent).as_posix()] = digest_of_source(path.read_bytes())
     for path in sorted((ASSETS / "text").glob("*.toml")):
         found[f"assets/text/{path.name}"] = sha256(path)
     return found

@@ -17,6 +17,7 @@ from render.build.videos import Sides
 from scenes.registry import SceneInfo
 
 _MB = 1_000_000
+_NAMED = 4  # scenes that --watch names
 _TEXTS = "captions and descriptions"
 
 
@@ -264,6 +265,20 @@ class Report:
     def cost(self, scene: SceneInfo) -> Made | None:
         """The record of a scene's pictures."""
         return self.plan.steps[self.lecture.pictures(scene).id].made
+
+
+def announcement(reports: Sequence[Report], forced: bool) -> str:
+    """What is about to be rendered and why, in a line; empty if nothing is."""
+    told = []
+    for report in reports:
+        for scene in report.job.scenes:
+            why = report.why(scene)
+            if why or forced:
+                name = report.job.video_name(scene)
+                shown = f"{report.job.out.name}/{name}" if len(reports) > 1 else name
+                told.append(f"{shown} ({why[0] if why else '--force'})")
+    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+    return f"rendering {', '.join(told[:_NAMED])}{more}" if told else ""
 
 
 def summary(reports: Sequence[Report]) -> Iterator[str]:

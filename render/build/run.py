@@ -29,12 +29,11 @@ from render.build.places import CacheChoice
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
 from render.build.products import Pictures
-from render.build.report import Report, exit_code, summary
+from render.build.report import Report, announcement, exit_code, summary
 from render.build.screen import Estimate, Screen
 from render.build.videos import Video
 from render.media.quality import BYTES_PER_SECOND
 
-_NAMED = 4  # scenes that --watch names
 WATCHED = "LECTURE_WATCHED"  # set in the environment of a render that --watch starts
 
 
@@ -74,16 +73,7 @@ class Run:
 
     def announcement(self) -> str:
         """What is about to be rendered and why, in a line; empty if nothing is."""
-        told = []
-        for report in self.reports:
-            for scene in report.job.scenes:
-                why = report.why(scene)
-                if why or self.how.force:
-                    name = report.job.video_name(scene)
-                    shown = f"{report.job.out.name}/{name}" if len(self.reports) > 1 else name
-                    told.append(f"{shown} ({why[0] if why else '--force'})")
-        more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
-        return f"rendering {', '.join(told[:_NAMED])}{more}" if told else ""
+        return announcement(self.reports, self.how.force)
 
     def as_they_are(self, command: str) -> Iterator[str]:
         """What is out of date, a line each. Raises LectureError, with the ``command`` that renders
@@ -174,16 +164,16 @@ class Run:
         return cache_for(self.how.cache, self._space.folder)
 
     def _loop(self) -> None:
-        running = 0
+        running, over = 0, 1
         while True:
-            self._estimate.slots = self._pool_now.slots
-            running += self._give_out()
-            for report in self.reports:
-                self._say(report.lines())
+            if over:
+                running += self._give_out()
+                for report in self.reports:
+                    self._say(report.lines())
             if not running:
                 return
-            for event in self._pool_now.events(timeout=1.0):
-                running -= self._heed(event)
+            over = sum(map(self._heed, self._pool_now.events(timeout=1.0)))
+            running -= over
 
     def _give_out(self) -> int:
         """Take from the cache what it has; give out the rest, as far as there are slots. Returns
@@ -235,7 +225,7 @@ class Run:
             inputs=before,
             aside=tuple(sorted(product.aside)),
             folder=str(folder),
-            threads=max(1, self.how.processes // max(1, len(self._slots) + 1)),
+            threads=max(1, self.how.processes // self._estimate.slots),
             heavy=product.heavy,
             length=round(product.frames()),
             spoken=product.spoken(),

@@ -9,11 +9,12 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from typing import TYPE_CHECKING
 
 from engine.errors import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _EVERY = 0.1  # seconds
 _MARGIN = 1.05  # a scene longer than foretold is taken to be this much longer than it is so far
@@ -97,6 +98,9 @@ class Screen:
     """Lines on stdout; on a terminal also a bar on stderr. Use as a context manager."""
 
     def __init__(self, estimate: Estimate, scenes: int, console: Console | None = None) -> None:
+        from rich.console import Console  # late: where nothing is to be done, nothing is shown
+        from rich.progress import BarColumn, Progress, TextColumn
+
         self._estimate = estimate
         self._scenes = scenes
         self._ended = 0

@@ -4,7 +4,6 @@ known to be needed."""
 from __future__ import annotations
 
 import difflib
-import importlib.metadata
 import os
 import sys
 from typing import Annotated, Any
@@ -84,6 +83,8 @@ def _nearest(word: str, commands: Any) -> str:
 
 def _version(wanted: bool) -> None:
     if wanted:
+        import importlib.metadata
+
         print(f"transformer-lecture {importlib.metadata.version('transformer-lecture')}")
         raise typer.Exit
 

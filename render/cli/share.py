@@ -18,7 +18,7 @@ from render.build.run import Run
 from render.cli.options import Jobs, Render, Store, Videos, takes
 
 if TYPE_CHECKING:
-    from render.documents.page.build import Page
+    from render.documents.page import Page
     from render.media.sidecars import Description
     from render.platforms.folder import Publication
     from render.platforms.rules import Platform
@@ -84,7 +84,7 @@ def page(
     """
     from dataclasses import replace
 
-    from render.documents.page.build import check_target
+    from render.documents.page import check_target
 
     options = replace(options, out=videos)
     wanted = jobs_of(options)
@@ -93,8 +93,9 @@ def page(
     targets = [(out or _page_folder(job)).absolute() for job in wanted]
     for target in targets:
         check_target(target)
-    for line in _render(options, wanted, _how(jobs, store), render, "no page made"):
-        print(f"note: {line}")
+    if render:
+        for line in _render(options, wanted, _how(jobs, store), render, "no page made"):
+            print(f"note: {line}")
     for job, target in zip(wanted, targets, strict=True):
         path = page_of(job, options).write(target) / "index.html"
         print(f"{path}: open it in a browser")
@@ -108,9 +109,8 @@ def _page_folder(job: Job) -> Path:
 def page_of(job: Job, options: BuildOptions) -> Page:
     """The page of a job whose videos are there. Raises LectureError, with the command that
     renders them, where one is not."""
-    from render.documents.handout.write import SCENES, handout, made_from
-    from render.documents.page.build import Page
-    from render.documents.page.lecture import Source
+    from render.documents.handout.write import of_settings
+    from render.documents.page import Page, Source
 
     sources = []
     for scene in job.film:
@@ -120,10 +120,10 @@ def page_of(job: Job, options: BuildOptions) -> Page:
         if not video.is_file():
             expected = f"a video (type: {options.command})"
             raise LectureError(where=video, expected=expected, found="none")
-        part, title = SCENES[scene.number][0], job.title(scene)
-        sources.append(Source(scene.number, scene.slug, title, part, scene.steps, video))
+        told = scene.number, scene.slug, job.title(scene), scene.steps
+        sources.append(Source.beside(*told, video))
     name = f"{job.out.name} {job.settings.track}"
-    return Page(handout(job.settings), sources, made_from(job.settings), name)
+    return Page(of_settings(job.settings), sources, name)
 
 
 @takes("track", "quality", "lang", "weights", "lesson", "voice", "burn_captions")
@@ -184,7 +184,7 @@ def publish(
     """
     from dataclasses import replace
 
-    from render.documents.scorm import package
+    from render.documents import scorm
     from render.platforms import rules
     from render.platforms.folder import refuse_foreign
 
@@ -195,7 +195,7 @@ def publish(
     wanted = jobs_of(options)
     targets = _targets(wanted, platform, out)
     for target in targets:
-        (package.refuse_foreign if rule is None else refuse_foreign)(target)
+        (scorm.refuse_foreign if rule is None else refuse_foreign)(target)
     for line in _render(options, wanted, _how(jobs, store), render, "nothing published"):
         print(f"note: {line}")
     with stoppable():
@@ -230,14 +230,14 @@ def _check_choices(platform: Platform | None, parts: str | None, asked: Descript
 
 def _pack(options: BuildOptions, job: Job, target: Path, title: str) -> int:
     """Make a SCORM package of the job's page; the exit code."""
-    from render.documents.scorm import package
+    from render.documents import scorm
     from render.media.sidecars import SideFiles
     from render.platforms.folder import item_name
 
     film = SideFiles(job.out / job.film_name)
     named = title or film.read_about()[job.language]["title"]
     with staging_folder(job.out / "publish" / "page") as folder:  # where videos take no room
-        made = package.write(
+        made = scorm.write(
             page_of(job, options).write(folder / "page"),
             target,
             item=item_name(job.settings.track, job.language, options.own(job)),

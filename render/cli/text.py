@@ -97,18 +97,17 @@ def handout(
     lesson or weights of your own. No video is needed for it; it takes a few seconds.
     """
     from render.documents.handout import html, pdf
-    from render.documents.handout.write import handout as written
-    from render.documents.handout.write import made_from
+    from render.documents.handout.write import of_settings
 
     labelled = settings_of(options)
     make_folder(out)
     for label, by_language in labelled:
         for settings in by_language:
-            made, origin = written(settings), made_from(settings)
+            made = of_settings(settings)
             own = "" if label == DEFAULT_LESSON else f"_{label}"
             for ending, data in (
-                ("pdf", pdf.write(made, origin)),
-                ("html", html.document(made, origin)),
+                ("pdf", pdf.write(made)),
+                ("html", html.document(made)),
             ):
                 path = (out / f"handout_{settings.language}{own}.{ending}").absolute()
                 write(path, data)

@@ -17,7 +17,7 @@ import engine
 from render.review.fault import Fault
 from scenes import theme
 from scenes.onscreen import Item, TextItem, box_of
-from scenes.parts import Glyphs, Grid, Number, Phrase, Quoted, Root
+from scenes.parts import Glyphs, Grid, Number, Phrase, Root
 from scenes.rounding import MINUS, as_decimal, rounds_to, shown
 from scenes.settings import Settings
 from scenes.values import OPERATIONS
@@ -129,10 +129,7 @@ def stray_digits(item: TextItem) -> str:
     text = item.text
     if isinstance(mobject, Text):
         return " ".join(re.findall(r"[\d.]+", text)) if re.search(r"\d", text) else ""
-    text = NAME.sub(" ", text)
-    for quoted in mobject.submobjects:
-        if isinstance(quoted, Quoted):
-            text = text.replace(quoted.text, " ", 1)
+    text = NAME.sub(" ", mobject.typed if isinstance(mobject, Phrase) else text)
     return " ".join(re.findall(r"\d[\d.]*", text))
 
 

@@ -19,7 +19,7 @@ from manim import (
     VGroup,
 )
 
-from .. import theme
+from .. import texts, theme
 from ..values import constant
 from .phrase import Facts, Number, Phrase, fill, row
 
@@ -185,14 +185,15 @@ def break_template(template: str, facts: Facts) -> tuple[str, str]:
         if depth or cost is None:
             continue
         try:
-            first = _measure(template[:position], facts)
+            first = _measure(texts.Template(template[:position]), facts)
         except ValueError:  # inside a pair of tags
             continue
         candidates.append((abs(first / total - 0.52) + cost, position))
     if not candidates:
         raise ValueError(f"no place to break {template!r}")
     _, best = min(candidates)
-    return template[:best].rstrip(), template[best:].lstrip()
+    halves = template[:best].rstrip(), template[best:].lstrip()
+    return texts.Template(halves[0]), texts.Template(halves[1])
 
 
 def _cost_of_break(char: str, after: str) -> float | None:

@@ -17,6 +17,7 @@ from manim import (
 )
 
 from .. import theme
+from ..texts import Template
 from ..values import Run, Scalar
 from .flow import Block, Wire, shape_of
 from .light import Beam
@@ -154,7 +155,7 @@ class Memory(VGroup):
             (start, [middle, bend], [x, bend], [x, low + 0.05]) for x in takers if x < middle
         ]
         self.bridges = VGroup(*(Wire(*path, color=theme.ENCODER) for path in self.paths))
-        self.carried = Phrase("<k>K</k>, <v>V</v>", size=theme.SMALL, bold=True)
+        self.carried = Phrase(Template("<k>K</k>, <v>V</v>"), size=theme.SMALL, bold=True)
         self.carried.place([(middle + max(takers, default=middle)) / 2, bend + 0.19, 0])
         super().__init__(self.wire, self.data, self.title, self.shape, self.bridges, self.carried)
 

@@ -7,7 +7,6 @@ Digits are put together one by one, each with the same width.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -30,13 +29,17 @@ from engine.errors import LectureError
 
 from .. import fonts, texts, theme
 from ..rounding import shown
-from ..values import Scalar, constant
+from ..texts import Facts, Say, fill
+from ..values import Scalar
 from . import outlines
 
 _BASE_SIZE = 100
 _PROBE = "x"
 #: Pango breaks lines at the picture's width in pixels; text must not depend on that.
 _NEVER_WRAPS = 1_000_000
+#: Positions of repeated tokens are digits of this size, this far below the baseline in em.
+SUBSCRIPT, SUBSCRIPT_DROP = 0.62, 0.12
+_RAISED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 #: Height above the baseline, in em, of the line through the middle of digits and capitals.
 MIDLINE = 0.3665
 
@@ -55,7 +58,8 @@ def _layout(text: str, weight: str) -> tuple[tuple[VMobject, ...], float]:
 def _set(text: str, weight: str) -> tuple[list[np.ndarray], float]:
     """Points of the glyphs, and the baseline, from Pango."""
     fonts.register()
-    lost = fonts.missing(text)
+    letters = text.translate(_RAISED)
+    lost = fonts.missing(letters)
     if lost:
         raise LectureError(
             where=theme.FONT, field=repr(text), expected="a glyph for each", found=repr(lost)
@@ -64,7 +68,7 @@ def _set(text: str, weight: str) -> tuple[list[np.ndarray], float]:
     config.pixel_width = _NEVER_WRAPS  # tempconfig sets every option anew, which takes 20 ms
     try:
         made = Text(
-            _PROBE + text,
+            _PROBE + letters,
             font=theme.FONT,
             weight=weight,
             font_size=_BASE_SIZE,
@@ -74,11 +78,27 @@ def _set(text: str, weight: str) -> tuple[list[np.ndarray], float]:
     finally:
         config.pixel_width = width
     probe, *glyphs = made.submobjects
-    points = [
-        np.zeros((0, 3)) if char.isspace() else glyph.points
-        for glyph, char in zip(glyphs, text, strict=True)
-    ]
-    return points, float(probe.get_bottom()[1])
+    baseline = float(probe.get_bottom()[1])
+    return _lower([glyph.points for glyph in glyphs], text, baseline), baseline
+
+
+def _lower(points: list[np.ndarray], text: str, baseline: float) -> list[np.ndarray]:
+    """The outlines with spaces empty and subscripts small, each where the text has room for it:
+    the font has no subscripts."""
+    placed, back = [], 0.0
+    for char, outline in zip(text, points, strict=True):
+        if char.isspace():
+            placed.append(np.zeros((0, 3)))
+            continue
+        outline = outline - [back, 0, 0]
+        if ord(char) in _RAISED:
+            left, right = outline[:, 0].min(), outline[:, 0].max()
+            corner = np.array([left, baseline, 0])
+            drop = np.array([0, SUBSCRIPT_DROP * theme.EM * _BASE_SIZE, 0])
+            outline = corner + SUBSCRIPT * (outline - corner) - drop
+            back += (1 - SUBSCRIPT) * (right - left)
+        placed.append(outline)
+    return placed
 
 
 def _plain(points: np.ndarray) -> VMobject:
@@ -231,32 +251,9 @@ class Quoted(Glyphs):
         self.decimals = decimals
 
 
-class Say:
-    """A fact for a template that is a number: its scalar and how it is written."""
-
-    def __init__(
-        self, scalar: Scalar, decimals: int = 3, *, signed: bool = False, percent: bool = False
-    ) -> None:
-        self.scalar = scalar * constant(100) if percent else scalar
-        self.decimals = decimals
-        self.text = shown(self.scalar.exact, decimals, signed=signed)
-
-    def __str__(self) -> str:
-        return self.text
-
-
-Facts = Mapping[str, "str | Say"]
-
-
-def fill(template: str, facts: Facts) -> str:
-    """The sentence in plain letters, markup gone and facts filled in."""
-    return "".join(
-        str(facts[span.text]) if span.is_fact else span.text for span in texts.parse(template)
-    )
-
-
 class Phrase(Glyphs):
-    """A line of text from a template; numbers in it stay traceable.
+    """A line of text; numbers in it stay traceable. A :class:`~scenes.texts.Template` is filled
+    with facts, any other text is shown as it is. ``typed``: what neither numbers nor tokens say.
 
     Raises KeyError where a fact is missing and LectureError where the font lacks a glyph.
     """
@@ -278,6 +275,7 @@ class Phrase(Glyphs):
         super().__init__(*parts, text=text, size=_BASE_SIZE, baseline=baseline)
         self.size = size
         self.template = template
+        self.typed = texts.typed(template, facts)
         self.bold = bold
         self.scale(size / _BASE_SIZE, about_point=ORIGIN).move_to(ORIGIN)
 
@@ -292,9 +290,9 @@ def _colour_spans(
     """Colour the glyphs by markup, and group those of a number. Spaces are left out."""
     parts: list[VMobject] = []
     position = 0
-    for span in texts.parse(template):
+    for span in texts.spans(template):
         fact = facts[span.text] if span.is_fact else None
-        length = len(str(fact) if span.is_fact else span.text)
+        length = len(span.text if fact is None else texts.letters(fact))
         mine = [glyph for glyph in glyphs[position : position + length] if glyph.has_points()]
         position += length
         for glyph in mine:
@@ -315,3 +313,6 @@ def row(*items: Glyphs, gap: float = 0.16, at: Any = ORIGIN, align: np.ndarray =
     whole = VGroup(*items)
     edge = whole.get_center()[0] if align is ORIGIN else whole.get_edge_center(align)[0]
     return whole.shift([at[0] - edge, at[1], 0])
+
+
+__all__ = ["Facts", "Glyphs", "Number", "Phrase", "Quoted", "Say", "fill", "row"]

@@ -104,6 +104,10 @@ CHANGES: dict[str, tuple[Callable[[Document], object], str, str, str]] = {
     "layer a text": (config("encoder", ["ffn"]), "config.encoder[0]", "a list", "'ffn'"),
     "layers an object": (config("encoder", {"0": []}), "config.encoder", "a list", "'0'"),
     "layer empty": (config("decoder", [[]]), "config.decoder[0]", "at most once", "[]"),
+    "layers without end": (
+        config("encoder", [["ffn"]] * 100_000),
+        *("config.encoder", "at most 64 layers", "100000"),
+    ),
     "sub-layer unknown": (config("decoder", [["mlp"]]), "config.decoder[0]", "ffn", "['mlp']"),
     "sub-layer a number": (config("decoder", [[7]]), "config.decoder[0]", "ffn", "[7]"),
     "sub-layer a list": (config("decoder", [[["ffn"]]]), "config.decoder[0]", "ffn", "('ffn',)"),

@@ -50,6 +50,7 @@ def make(
                 os.kill(os.getpid(), signal.SIGKILL)
         case "stop":
             os.kill(os.getpid(), signal.SIGSTOP)
+            time.sleep(60)  # this thread may be stopped a little later
         case "sleep":
             time.sleep(spec["seconds"])
         case "child":

@@ -29,6 +29,7 @@ from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import Equation, Flight, Grid, Number, Phrase, Say, Term, Token, fly, outline, row
 from scenes.settings import Settings
+from scenes.texts import Template
 from scenes.values import Scalar, Values, constant
 
 WEIGHTS = "encoder.0.self_attn.weights"
@@ -114,7 +115,7 @@ def test_6_a_stale_caption_number():
         return {"w": Say(Scalar(fresh.exact + 0.01, fresh.source))}
 
     def middle(scene) -> None:
-        scene.play(FadeIn(Phrase("{w}", scene.facts())))
+        scene.play(FadeIn(Phrase(Template("{w}"), scene.facts())))
 
     found = faults_of(middle, facts)
     assert kinds(found) == {"number"}

@@ -22,7 +22,7 @@ RENDER = ROOT / "render"
 FILES = sorted(RENDER.rglob("*.py"))
 LONGEST_FILE, LONGEST_FUNCTION, LARGEST_PACKAGE = 350, 60, 16
 #: goes down to 14,500 as documents, platforms and review become smaller
-MOST_LINES = 20_600
+MOST_LINES = 20_800
 #: calls that only these may make
 KEPT = {
     "json.loads": ("render/base/", "render/build/", "render/platforms/", "render/review/"),

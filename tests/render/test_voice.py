@@ -204,7 +204,7 @@ def test_a_full_disk_is_no_fault_of_a_recording(
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patch, pytest.raises(LectureError, match="(?i)no space left"):
+    with monkeypatch.context() as patch, pytest.raises(LectureError, match=r"(?i)no space left"):
         patch.setattr("wave.Wave_write.writeframes", fail)
         sound_of(take, tmp_path / "o")
     assert list((tmp_path / "o").iterdir()) == []

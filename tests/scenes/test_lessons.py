@@ -42,9 +42,9 @@ def test_a_lesson_of_ones_own_finds_weights_beside_it(tmp_path):
         ("weights = 3", "weights"),
         ('weights = "a.json"\nweigths = "b.json"', "weigths"),
         ("weights = [", None),
-        ('weights = "tutorial.json"\ntarget = "I love"', "target: expected 3 words or more"),
+        ('weights = "tutorial.json"\ntarget = "I love"', "target: expected 3 tokens or more"),
         ('weights = "tutorial.json"\ntarget = "I hate easy courses"', "'hate'"),
-        ('weights = "tutorial.json"\nsource = "我爱水课我爱水课我爱水课我爱水课我"', "length"),
+        ('weights = "tutorial.json"\nsource = "我爱水课我爱水课我爱水课我爱水课我"', "at most 8"),
     ],
 )
 def test_a_broken_lesson_is_refused_in_one_line(tmp_path, text, field):
@@ -68,56 +68,38 @@ def test_weights_that_do_not_know_the_words_are_named(tmp_path):
     tutorial = engine.load_weights(engine.TUTORIAL)
     words = ("猫", *tutorial.vocabulary[1:])
     engine.save_weights(dataclasses.replace(tutorial, vocabulary=words), other)
-    with pytest.raises(LectureError, match=r"other\.json: source of the lesson tutorial\.toml"):
+    with pytest.raises(LectureError, match=r"tutorial\.toml with .*other\.json: source: "):
         lessons.settings("tutorial", "zh", other)
 
 
 def test_a_lesson_whose_weights_are_missing_is_refused_at_once(tmp_path):
     path = tmp_path / "lesson.toml"
     path.write_text('weights = "nowhere.json"', encoding="utf-8")
-    with pytest.raises(LectureError, match=r"nowhere\.json"):
+    with pytest.raises(LectureError, match=str(tmp_path / "nowhere.json")):
         lessons.settings(str(path), "zh")
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"heads": 4}, "config.heads: expected 2, which the scenes tell of, found 4"),
-        ({"encoder": 3}, "config.encoder, layers: expected 2"),
-        ({"decoder": 1}, "config.decoder, layers: expected 2"),
-        ({"cross": False}, r"config.decoder\[1\]: expected cross_attn too"),
-    ],
-)
-def test_a_model_that_the_scenes_do_not_tell_of_is_refused(tmp_path, change, said):
+def test_a_model_beyond_the_family_is_refused(tmp_path):
     tutorial = engine.load_weights(engine.TUTORIAL)
-    matrices = dict(tutorial.matrices)
     config = tutorial.config
-    if "heads" in change:
-        config = dataclasses.replace(config, heads=4)
-    if "encoder" in change:
-        config = dataclasses.replace(config, encoder=(*config.encoder, config.encoder[0]))
-        matrices |= {
-            name.replace("encoder.0", "encoder.2"): matrix
-            for name, matrix in matrices.items()
-            if name.startswith("encoder.0")
-        }
-    if "decoder" in change:
-        config = dataclasses.replace(config, decoder=config.decoder[:1])
-        matrices = {k: v for k, v in matrices.items() if not k.startswith("decoder.1")}
-    if "cross" in change:
-        config = dataclasses.replace(config, decoder=(config.decoder[0], ("self_attn", "ffn")))
-        matrices = {k: v for k, v in matrices.items() if "cross_attn" not in k}
+    config = dataclasses.replace(config, decoder=(config.decoder[0], ("self_attn", "ffn")))
+    matrices = {k: v for k, v in tutorial.matrices.items() if "cross_attn" not in k}
     path = tmp_path / "own.json"
     engine.save_weights(engine.Weights(config, tutorial.vocabulary, matrices), path)
-    with pytest.raises(LectureError, match=said) as caught:
+    with pytest.raises(LectureError, match=r"config.decoder\[1\]: expected cross_attn") as caught:
         lessons.settings("tutorial", "zh", path)
     assert str(caught.value).startswith(str(path))
 
 
-def test_numbers_too_large_to_be_shown_are_refused(tmp_path):
-    tutorial = engine.load_weights(engine.TUTORIAL)
-    table = tutorial.matrices["embedding.weight"] * 1e6
-    path = tmp_path / "own.json"
-    engine.save_weights(tutorial.with_matrices({"embedding.weight": table}), path)
-    with pytest.raises(LectureError, match=r"own\.json: embedding\.weight: expected numbers from"):
-        lessons.settings("tutorial", "zh", path)
+def test_a_byte_order_mark_is_no_mistake(tmp_path):
+    path = tmp_path / "lesson.toml"
+    path.write_text('\ufeffweights = "tutorial.json"\n', encoding="utf-8")
+    assert lessons.settings(str(path), "zh").weights == engine.TUTORIAL
+
+
+def test_a_folder_beside_the_lesson_is_not_passed_over(tmp_path):
+    path = tmp_path / "lesson.toml"
+    (tmp_path / "tutorial.json").mkdir()
+    path.write_text('weights = "tutorial.json"\n', encoding="utf-8")
+    with pytest.raises(LectureError, match=str(tmp_path / "tutorial.json")):
+        lessons.settings(str(path), "zh")

@@ -22,6 +22,7 @@ from scenes.parts import (
     row,
 )
 from scenes.parts.header import break_template
+from scenes.texts import Template
 from scenes.values import Values, constant
 
 
@@ -66,7 +67,7 @@ def test_pieces_in_a_row_share_their_midline():
 
 
 def test_numbers_in_a_sentence_stay_traceable():
-    phrase = Phrase("权重 {w}，<q>query</q>", {"w": Say(scalar(0.5261), 3)})
+    phrase = Phrase(Template("权重 {w}，<q>query</q>"), {"w": Say(scalar(0.5261), 3)})
     quoted = [part for part in phrase if isinstance(part, Quoted)]
     assert phrase.text == "权重 0.526，query"
     assert [(q.text, q.scalar.exact, len(q)) for q in quoted] == [("0.526", 0.5261, 5)]
@@ -86,7 +87,7 @@ def test_a_missing_glyph_is_refused():
 
 def test_a_missing_fact_is_refused():
     with pytest.raises(KeyError):
-        Phrase("{nothing}")
+        Phrase(Template("{nothing}"))
 
 
 def test_an_equation_that_adds_up_says_so():
