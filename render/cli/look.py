@@ -141,31 +141,24 @@ def audit(
     the numbers of finished renders (the .numbers.json beside each video).
     Exit code 1 where there is a fault.
     """
-    from render.review.audit import campaign, report
+    from render.review import audit as audits
 
     selected = chosen(scenes)
     settings_of(options)  # so that a slip is told before anything is made
     if layout or not numbers:
         make_folder(pictures)
-    with campaign.temporary_folder() as folder:
-        extra = campaign.random_weight_files(20 if everything else random, Path(folder))
+    look = audits.Look(numbers or not layout, layout or not numbers, everything, pictures)
+    with audits.temporary_folder() as folder:
+        extra = audits.random_weight_files(20 if everything else random, Path(folder))
         checks = [
-            campaign.Check(
-                scene,
-                settings,
-                label,
-                numbers=numbers or not layout,
-                pictures=layout or not numbers,
-                quarters=everything,
-                folder=pictures,
-            )
+            audits.Check(scene, settings, label, look)
             for label, by_language in settings_of(options, extra)
             for scene in selected
             for settings in by_language
         ]
-        faults = report.run(checks, jobs or usable_cores())
+        faults = audits.run(checks, jobs or usable_cores())
     if numbers or not layout:
-        faults += report.run_number_files(out, [scene.slug for scene in selected])
+        faults += audits.run_number_files(out, [scene.slug for scene in selected])
     raise typer.Exit(1 if faults else 0)
 
 
@@ -222,8 +215,8 @@ def compare(
     """
     from rich.console import Console
 
-    from render.review.compare import page, terminal, weights
-    from render.review.compare.scene import Compared, Job, attempt
+    from render.review import report, weights
+    from render.review.compare import Compared, Job, attempt
     from scenes import lessons
 
     selected = sorted(chosen(scenes), key=lambda scene: scene.number)
@@ -245,11 +238,11 @@ def compare(
                     line = f"{done[0].slug}: not compared: {done[1].line}"
                     print(line, file=sys.stderr, flush=True)
             if language == languages[0]:
-                terminal.report(both, compared, console)
+                report.tell(both, compared, console)
             own = f"_{Path(lesson).stem}" if "," in options.lesson else ""
             path = out / f"{old.stem}_to_{new.stem}_{language}{own}.html"
             try:
-                page.write(path, page.Names(old, new, lesson, language), both, compared)
+                report.write(path, report.Names(old, new, lesson, language), both, compared)
             except OSError as error:
                 raise from_os_error(error, path) from error
             print(path.absolute(), flush=True)

@@ -124,13 +124,13 @@ def item_name(track: str, language: str, own: Sequence[str] = ()) -> str:
     """What is published, whatever its quality and folder: the name by which it is found again on a
     platform when it is uploaded a second time, of small ASCII letters, digits and -.
 
-    ``own``: the names of a lesson or weights of one's own. Where one of them would not survive in
-    that alphabet, or could be mistaken for two, a digest tells it apart from all others.
+    ``own``: the names of a lesson or weights of one's own. Where one of them does not survive in
+    that alphabet, or there are several, a digest tells them apart from all others.
     """
     own = [unicodedata.normalize("NFC", word) for word in own]  # macOS takes characters apart
     name = "-".join(["transformer-lecture", track, language, *own])
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    if plain == name and not (len(own) > 1 and any("-" in word for word in own)):
+    if plain == name and len(own) <= 1:
         return plain
     said = json.dumps([track, language, *own])
     return f"{plain}-{hashlib.sha256(said.encode()).hexdigest()[:_DIGITS]}"

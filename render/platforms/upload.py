@@ -66,7 +66,7 @@ class Published:
 
 @dataclass(frozen=True)
 class _Entry:
-    """A video as the manifest has it."""
+    """A video in the manifest."""
 
     video: str
     size: int
@@ -102,19 +102,19 @@ def read(folder: Path, platform: str) -> Published:
         expected = f"a folder published for {platform}"
         raise LectureError(where=folder, expected=expected, found=f"one for {said.platform}")
     videos = tuple(_video(path, entry) for entry in said.pieces)
-    for video in videos:
-        _check_complete(video)
     return Published(folder, said.platform, said.item, said.language, videos)
 
 
 def _video(manifest: Path, entry: _Entry) -> Video:
+    """Raises LectureError where one of its files is gone or another."""
+
     def file(name: str) -> Path:
         if Path(name).name != name:
             expected, found = "names of files beside it", f"{name!r}, which is not a file name"
             raise LectureError(where=manifest, expected=expected, found=found)
         return manifest.parent / name
 
-    return Video(
+    video = Video(
         path=file(entry.video),
         size=entry.size,
         sha256=entry.sha256,
@@ -124,9 +124,6 @@ def _video(manifest: Path, entry: _Entry) -> Video:
         cover=file(entry.cover),
         captions={language: file(name) for language, name in entry.captions.items()},
     )
-
-
-def _check_complete(video: Video) -> None:
     for path in (video.path, video.cover, *video.captions.values()):
         if not path.is_file():
             raise LectureError(where=path, expected="a file (publish again)", found="nothing")
@@ -134,6 +131,7 @@ def _check_complete(video: Video) -> None:
     if size != video.size:
         expected = f"{video.size} bytes, as published (publish again)"
         raise LectureError(where=video.path, field="size", expected=expected, found=f"{size}")
+    return video
 
 
 def find(root: Path, platform: str) -> Path:
@@ -142,12 +140,11 @@ def find(root: Path, platform: str) -> Path:
     found = sorted(path.parent for path in root.glob(f"*/publish/{platform}_*/{MANIFEST}"))
     if len(found) == 1:
         return found[0]
-    expected = f"one made by ./render.sh publish --for {platform}"
-    raise LectureError(
-        field="folder",
-        expected="the published folder to be named" if found else expected,
-        found=", ".join(str(path) for path in found) or "none",
-    )
+    expected = "the published folder to be named"
+    if not found:
+        expected = f"one made by ./render.sh publish --for {platform}"
+    listed = ", ".join(str(path) for path in found) or "none"
+    raise LectureError(field="folder", expected=expected, found=listed)
 
 
 class UploadState:
@@ -336,8 +333,8 @@ def connection_failure(
                 found = "one that nobody knows"
                 return LectureError(where=service, field=field, expected=expected, found=found)
             return Passing("the server's name cannot be looked up (is there a network?)")
-    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-        return Passing("the server refuses connections")
+        if isinstance(cause, ConnectionRefusedError):
+            return Passing("the server refuses connections")
     if any("timeout" in type(cause).__name__.lower() for cause in causes):
         return Passing("no answer in time")
     return Passing("the connection was lost")

@@ -14,7 +14,7 @@ from time import monotonic
 import pytest
 
 from render.documents.handout import html
-from render.review.audit.provenance import Recomputer
+from render.review.numbers import Recomputer
 from scenes import lessons
 from scenes.rounding import shown
 

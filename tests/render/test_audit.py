@@ -22,9 +22,9 @@ from manim import (
     VGroup,
 )
 
-from render.review.audit import sweep
-from render.review.audit.fault import Fault
-from render.review.audit.sums import work_out
+from render.review.audit import Look, audit
+from render.review.fault import Fault
+from render.review.numbers import work_out
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import Equation, Flight, Grid, Number, Phrase, Say, Term, Token, fly, outline, row
@@ -69,7 +69,7 @@ def faults_of(middle=None, facts=None, settings=None) -> list[Fault]:
     if facts is not None:
         changes["facts"] = facts
     planted = type("AttentionScores", (Sample,), changes)
-    return sweep.audit_class(planted, settings or Settings("zh"))
+    return audit(planted, settings or Settings("zh"))
 
 
 def kinds(faults: list[Fault]) -> set[str]:
@@ -282,7 +282,7 @@ def test_a_fault_has_its_beat_time_and_place_and_a_picture(tmp_path):
     planted = type(
         "AttentionScores", (Sample,), {"middle": show(Phrase("出界").move_to([7.0, 0, 0]))}
     )
-    (fault,) = sweep.audit_class(planted, Settings("zh"), folder=tmp_path)
+    (fault,) = audit(planted, Settings("zh"), Look(folder=tmp_path))
     assert fault.beat == "vectors"
     assert fault.time > 4
     assert fault.box is not None and fault.box[2] > theme.RIGHT_EDGE

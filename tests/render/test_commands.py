@@ -13,8 +13,7 @@ from PIL import Image
 
 import engine
 from render.base.failure import Failure
-from render.review import sheet
-from render.review.audit import campaign
+from render.review import audit, sheet
 from scenes import playthrough, registry
 from scenes.settings import Settings
 
@@ -37,7 +36,7 @@ def numbers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 def test_numbers_of_a_render_are_recomputed(numbers, tmp_path: Path) -> None:
     path = tmp_path / "08_attention_scores_en.numbers.json"
     path.write_text(json.dumps(numbers), encoding="utf-8")
-    count, faults = campaign.check_number_file(path)
+    count, faults = audit.check_number_file(path)
     assert count == len(numbers["numbers"]) > 50
     assert faults == []
 
@@ -52,7 +51,7 @@ def test_a_number_that_was_tampered_with_is_found(numbers, change: str, tmp_path
         entry[change] = {"shown": "0.1234", "exact": entry["exact"] + 1e-9}[change]
     path = tmp_path / "08_x.numbers.json"
     path.write_text(json.dumps(record), encoding="utf-8")
-    assert len(campaign.check_number_file(path)[1]) == 1
+    assert len(audit.check_number_file(path)[1]) == 1
 
 
 def test_the_audit_says_so_where_the_weights_changed_since(numbers, tmp_path: Path) -> None:
@@ -77,7 +76,7 @@ def test_weights_that_changed_in_nothing_shown_are_no_fault(numbers, tmp_path: P
     record["weights"]["file"] = str(other)
     path = tmp_path / "08_x.numbers.json"
     path.write_text(json.dumps(record), encoding="utf-8")
-    assert campaign.check_number_file(path) == (len(record["numbers"]), [])
+    assert audit.check_number_file(path) == (len(record["numbers"]), [])
 
 
 @pytest.mark.parametrize("key", ["language", "weights", "source", "numbers"])
@@ -86,7 +85,7 @@ def test_a_record_of_another_kind_is_named(numbers, key: str, value, tmp_path: P
     path = tmp_path / "08_x.numbers.json"
     path.write_text(json.dumps({**numbers, key: value}), encoding="utf-8")
     try:
-        _, faults = campaign.check_number_file(path)
+        _, faults = audit.check_number_file(path)
     except engine.errors.LectureError as error:
         assert str(error).startswith(str(path))
     else:
@@ -98,7 +97,7 @@ def test_a_broken_record_is_named(text: str, tmp_path: Path) -> None:
     path = tmp_path / "08_x.numbers.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(engine.errors.LectureError, match=r"08_x\.numbers\.json"):
-        campaign.check_number_file(path)
+        audit.check_number_file(path)
 
 
 def test_a_sheet_shows_every_beat(tmp_path: Path) -> None:

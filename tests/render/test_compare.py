@@ -13,9 +13,20 @@ import pytest
 
 import engine
 from render.base.failure import Failure
-from render.review.compare import page, weights
-from render.review.compare.pairs import Change, Piece, Shown, changed, changes, sentence
-from render.review.compare.scene import BeatPair, Compared, Job, Moment, attempt
+from render.review import report, weights
+from render.review.compare import (
+    BeatPair,
+    Change,
+    Compared,
+    Job,
+    Moment,
+    Piece,
+    Shown,
+    attempt,
+    changed,
+    changes,
+    sentence,
+)
 from scenes import registry, texts
 from scenes.settings import Settings
 
@@ -168,8 +179,8 @@ def test_the_page_is_whole_and_needs_no_network(language: str, tmp_path: Path) -
         Compared(registry.find("9"), "Other"),
     ]
     path = tmp_path / "page.html"
-    names = page.Names(Path("old & <x>.json"), Path("new.json"), "tutorial", language)
-    page.write(path, names, both(engine.TUTORIAL, edited(tmp_path, Q, 0.5)), scenes)
+    names = report.Names(Path("old & <x>.json"), Path("new.json"), "tutorial", language)
+    report.write(path, names, both(engine.TUTORIAL, edited(tmp_path, Q, 0.5)), scenes)
     reader = Reader()
     text = path.read_text("utf-8")
     reader.feed(text)
@@ -182,9 +193,7 @@ def test_the_page_is_whole_and_needs_no_network(language: str, tmp_path: Path) -
 
 
 def test_both_languages_say_the_same() -> None:
-    from render.review.compare.words import WORDS
-
-    en, zh = WORDS["en"], WORDS["zh"]
+    en, zh = report.words("en"), report.words("zh")
     assert {key for key in en if not key.endswith("_1")} == set(zh)
     for key, said in zh.items():
         assert set(re.findall(r"{\w+}", said)) == set(re.findall(r"{\w+}", en[key])), key

@@ -39,7 +39,7 @@ from render.documents.handout.content import (
     Typst,
 )
 from render.documents.handout.write import of_settings
-from render.review.audit.provenance import NAME, Recomputer
+from render.review.numbers import NAME, Recomputer
 from scenes import lessons
 from scenes.rounding import shown
 from scenes.settings import Settings

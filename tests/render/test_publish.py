@@ -5,16 +5,20 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import subprocess
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import engine
 from engine.errors import LectureError
 from render.base.files import staging_folder
+from render.build.job import BuildOptions, jobs_of
 from render.cli.share import _publish
 from render.media import timedtext
 from render.media.sidecars import SideFiles
@@ -326,6 +330,47 @@ class TestFolder:
         with pytest.raises(LectureError, match="room for a copy: expected"):
             made.published(video, "generic", tmp_path / "y")
         assert not (tmp_path / "y").exists()
+
+
+class TestItems:
+    """The name under which a lecture is found again on a platform."""
+
+    def test_of_the_lecture_itself_and_of_plain_names(self) -> None:
+        assert folder.item_name("full", "zh") == "transformer-lecture-full-zh"
+        assert folder.item_name("full", "en", ["week-3"]) == "transformer-lecture-full-en-week-3"
+
+    def test_no_two_lectures_share_one(self) -> None:
+        alike = [
+            *(("模型甲",), ("模型乙",), ("模型", "甲"), ("甲", "模型"), ()),
+            *(("a-b",), ("a_b",), ("a b",), ("A-b",), ("a--b",), ("-a-b",), ("a-b.",)),
+            *(("a", "b"), ("a-b", "c"), ("a", "b-c"), ("🙂",), ("é",), ("e",)),
+        ]
+        names = [
+            folder.item_name(track, language, own)
+            for own in alike
+            for track in ("full", "training")
+            for language in ("zh", "en")
+        ]
+        assert len({*names}) == len(names) == 4 * len(alike)
+        assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in names)
+
+    def test_stays_the_same_however_the_name_is_spelled_on_the_disk(self) -> None:
+        one, other = (unicodedata.normalize(form, "modèle") for form in ("NFC", "NFD"))
+        assert one != other
+        assert folder.item_name("full", "zh", [one]) == folder.item_name("full", "zh", [other])
+
+    def test_of_weight_files_with_chinese_names(self, tmp_path: Path) -> None:
+        """Whatever the folder is called, by the options as they are typed."""
+        names = set()
+        for where in ("一", "二"):
+            for name in ("模型甲", "模型乙"):
+                path = tmp_path / where / f"{name}.json"
+                path.parent.mkdir(exist_ok=True)
+                shutil.copy(engine.TUTORIAL, path)
+                options = BuildOptions(weights=[str(path)])
+                (job,) = jobs_of(options)
+                names.add(folder.item_name("full", "zh", options.own(job)))
+        assert len(names) == 2
 
 
 class TestFaults:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from render.review.audit import provenance
-from render.review.audit.captions import check_in_the_shortest_time
+from render.review.audit import check_in_the_shortest_time
+from render.review.numbers import Recomputer
 from scenes import lessons, playthrough, registry, texts
 from scenes.parts import Say, fill
 from scenes.settings import Settings
@@ -27,7 +27,7 @@ def wrong_claims(info, settings, scene_class=None) -> list[str]:
     in videos of both."""
     kind = scene_class or playthrough.scene_class(info)
     scene = playthrough.play_class(kind, settings, words_only=True)
-    recompute = provenance.Recomputer(settings)
+    recompute = Recomputer(settings)
     oracle = oracles.ORACLES.get(info.number, lambda _: {})(recompute.trace)
     sentences = texts.load(settings.language)[info.slug]["beats"]
     wrong = []

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import engine
-from render.review.audit import provenance, sweep
-from render.review.audit.captions import check_captions
+from render.review import numbers
+from render.review.audit import audit, check_captions
 from scenes import playthrough, registry, texts
 from scenes.base import span
 from scenes.settings import Settings
@@ -33,7 +33,7 @@ def check(scene, settings):
     assert [(beat.name, beat.step, beat.last_step) for beat in scene.timeline] == declared
     records = scene.record.numbers()
     assert len(records) > 5
-    assert provenance.check_records(records, provenance.Recomputer(settings)) == []
+    assert numbers.check_records(records, numbers.Recomputer(settings)) == []
     assert check_captions(scene) == []
 
 
@@ -77,7 +77,7 @@ def test_a_scene_passes_its_audits(info, seed, random_weights):
     settings = (
         Settings() if seed is None else Settings("zh" if seed % 2 else "en", random_weights(seed))
     )
-    assert sweep.audit(info, settings) == []
+    assert audit(playthrough.scene_class(info), settings) == []
 
 
 def test_changing_the_weights_changes_the_numbers_and_the_words(random_weights):

@@ -65,7 +65,7 @@ def test_texts_parse_and_can_be_drawn(table):
 
 @pytest.mark.parametrize("table", BOTH, ids=["zh", "en"])
 def test_no_number_is_typed_into_a_sentence(table):
-    from render.review.audit.provenance import NAME
+    from render.review.numbers import NAME
 
     for key, template in leaves(table):
         for span in texts.parse(template):

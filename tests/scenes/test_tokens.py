@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import engine
-from render.review.audit.provenance import stray_digits
+from render.review.numbers import stray_digits
 from scenes import playthrough, registry, texts
 from scenes.onscreen import TextItem
 from scenes.parts import Phrase, Quoted

@@ -15,7 +15,7 @@ import pytest
 
 import engine
 from engine.passes import Passes
-from render.review.audit.provenance import Recomputer
+from render.review.numbers import Recomputer
 from scenes import texts, verdicts, wording
 from scenes.settings import Settings
 from scenes.texts import Say, Template, fill

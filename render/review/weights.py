@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,16 @@ if TYPE_CHECKING:
     from scenes.settings import Settings
 
 _OTHER = ("config.", "vocabulary", "objective: ", "tokens.")
+_PANEL, _LESS, _MORE = (23, 28, 36), (91, 168, 245), (242, 140, 74)  # colours of cells
+_LARGEST_TABLE = 256  # cells; a larger matrix is a picture without digits
+
+
+class Cell(NamedTuple):
+    """A number of a matrix as it is now; ``colour`` and ``title`` where it was another."""
+
+    text: str
+    colour: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +58,44 @@ class Matrix:
         apart = self.differences.ravel()
         return float(apart[np.argmax(np.abs(apart))]) if apart.size else 0.0
 
+    @property
+    def is_small(self) -> bool:
+        """Whether its digits can be shown."""
+        return self.differences.size <= _LARGEST_TABLE
+
+    def cells(self) -> Iterator[Cell]:
+        """Cell by cell: blue where it became less, orange where it became more."""
+        assert self.old is not None and self.new is not None
+        for row, (before, after) in enumerate(zip(self.old, self.new, strict=True), 1):
+            for column, (was, now) in enumerate(zip(before, after, strict=True), 1):
+                if was == now:
+                    yield Cell(_plain(now, 3))
+                    continue
+                colour = "rgb({:.0f} {:.0f} {:.0f})".format(*_fill((now - was) / abs(self.largest)))
+                title = f"[{row}, {column}]: {_plain(was, 6)} → {_plain(now, 6)}"
+                yield Cell(_plain(now, 3), colour, title)
+
+    def picture(self) -> bytes:
+        """The same as a PNG, a pixel each."""
+        from PIL import Image
+
+        shares = self.differences / abs(self.largest)
+        pixels = np.array([[_fill(float(share)) for share in row] for row in shares])
+        target = io.BytesIO()
+        Image.fromarray(pixels.round().astype(np.uint8)).save(target, "png")
+        return target.getvalue()
+
+
+def _fill(share: float) -> tuple[float, float, float]:
+    """From the panel's colour at 0 to blue at -1 and orange at 1."""
+    end, part = (_MORE if share > 0 else _LESS), 0.25 * bool(share) + 0.5 * abs(share)
+    red, green, blue = (a + (b - a) * part for a, b in zip(_PANEL, end, strict=True))
+    return red, green, blue
+
+
+def _plain(number: float, digits: int) -> str:
+    return f"{number:.{digits}g}".replace("-", "−")
+
 
 @dataclass(frozen=True)
 class Value:
@@ -69,6 +119,11 @@ class Both:
     all_values: int
     loss: tuple[float, float]
     writes: tuple[str, str]
+
+    @property
+    def widest(self) -> float:
+        """The largest movement of all values; never 0."""
+        return max((value.largest or 0.0 for value in self.values), default=0.0) or 1.0
 
 
 def passes_of(settings: Settings) -> Passes:

@@ -1,19 +1,40 @@
-"""Was everything on screen long enough to be read?"""
+"""What an audit finds, and whether everything on screen was there long enough to be read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from manim.mobject.text.typst_mobject import Typst
 
-from render.review.audit.fault import Fault, box_of
 from scenes import texts
+from scenes.onscreen import Box, box_of
 from scenes.parts import Number
 from scenes.record import Showing
 
-#: The shortest time for anything to be seen at all, in seconds.
-SHORTEST = 1.0
-FORMULA = 2.5
+#: The shortest time for anything to be seen at all, and for a formula, in seconds.
+SHORTEST, FORMULA = 1.0, 2.5
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault: its kind, what is wrong in words, and where on the frame.
+
+    ``box`` is (left, bottom, right, top) in frame units; ``beat`` and ``time`` (seconds) are filled
+    in by the audit.
+    """
+
+    kind: str
+    what: str
+    box: Box | None = None
+    beat: str = ""
+    time: float = 0.0
+
+    def at(self, beat: str, time: float) -> Fault:
+        return replace(self, beat=beat, time=time)
+
+    def __str__(self) -> str:
+        return f"{self.kind:<9} {self.beat:<14} {self.time:6.1f} s  {self.what}"
 
 
 def needed(showing: Showing, language: str) -> float:

@@ -1,0 +1,288 @@
+"""Audits: scenes played through without being drawn, with many weight files, on all cores; then the
+numbers of finished renders. Is every number the engine's, can every picture be read?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+import engine
+from engine.errors import LectureError
+from engine.reader import WEIGHT_BYTES
+from render.base.failure import Failure
+from render.base.process import share_out
+from render.base.reader import Reader
+from render.media.captions.lint import faults as caption_faults
+from render.media.captions.write import cues, sentences
+from render.media.quality import QUALITIES
+from render.media.sidecars import LANGUAGES
+from render.review import fault, layout, numbers
+from render.review.fault import Fault
+from scenes import onscreen, playthrough, texts, theme
+from scenes.base import LectureScene
+from scenes.onscreen import Box
+from scenes.record import Beat
+from scenes.registry import SceneInfo
+from scenes.settings import Settings, file_digest
+
+_EDGE = "#FF3B3B"  # of the box around a fault
+
+
+@dataclass(frozen=True)
+class Look:
+    """What to look for: ``numbers`` against the engine, ``pictures`` for their layout, also at the
+    ``quarters`` of each animation. Into ``folder``, each faulty picture with the fault boxed."""
+
+    numbers: bool = True
+    pictures: bool = True
+    quarters: bool = False
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """One scene with its settings; ``label`` names the weights."""
+
+    scene: SceneInfo
+    settings: Settings
+    label: str
+    look: Look
+
+    @property
+    def name(self) -> str:
+        return f"{self.scene.slug} {self.settings.language} {self.label}"
+
+
+def run(checks: Sequence[Check], jobs: int) -> int:
+    """Do checks, ``jobs`` at a time, and print what they find; returns the number of faults."""
+    total = 0
+    for check, outcome in zip(checks, share_out(_attempt, checks, jobs), strict=True):
+        if isinstance(outcome, str):
+            print(f"{check.name}: cannot be played: {outcome}", flush=True)
+            total += 1
+            continue
+        said = "good" if not outcome else f"{len(outcome)} fault{'s'[: len(outcome) > 1]}"
+        print(f"{check.name}: {said}", flush=True)
+        for found in outcome:
+            print(f"  {found}")
+        total += len(outcome)
+    print(f"{len(checks)} checks, {f'{total} faults' if total else 'no fault'}")
+    return total
+
+
+def _attempt(check: Check) -> list[Fault] | str:
+    """The faults of a scene; one that fails to play is told as its error."""
+    own = check.look.folder and check.look.folder / f"{check.settings.language}_{check.label}"
+    look = Look(check.look.numbers, check.look.pictures, check.look.quarters, own)
+    try:
+        return audit(playthrough.scene_class(check.scene), check.settings, look)
+    except Exception as error:
+        return Failure.of(error).line
+
+
+def random_weight_files(count: int, folder: Path) -> list[Path]:
+    """``count`` weight files with values from -9.99 to 9.99, the same ones each time."""
+    tutorial = engine.load_weights(engine.TUTORIAL)
+    paths = [folder / f"random_{seed}.json" for seed in range(count)]
+    for seed, path in enumerate(paths):
+        engine.save_weights(engine.random_weights(tutorial, seed), path)
+    return paths
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="lecture-audit-")
+
+
+def audit(
+    scene_class: type[LectureScene], settings: Settings, look: Look | None = None
+) -> list[Fault]:
+    """The faults of one scene with one language and one weight file."""
+    return _Audit(settings, look or Look()).of(scene_class)
+
+
+class _Audit:
+    """Looks at a scene while it is played."""
+
+    def __init__(self, settings: Settings, look: Look) -> None:
+        self.settings, self.look = settings, look
+        self.recompute = numbers.Recomputer(settings)
+        self.faults: list[Fault] = []
+
+    def of(self, scene_class: type[LectureScene]) -> list[Fault]:
+        pictures = self.look.pictures
+        scene = playthrough.play_class(
+            scene_class,
+            self.settings,
+            at_beat=self._at_beat,
+            at_quarter=self._at_quarter if pictures else None,
+        )
+        if self.look.numbers:
+            self.faults += numbers.check_records(scene.record.numbers(), self.recompute)
+        if pictures:
+            self.faults += fault.check_times(scene.record.showings(), self.settings.language)
+            self.faults += check_captions(scene)
+        return self.faults
+
+    def _at_beat(self, scene: LectureScene, _: np.ndarray | None) -> None:
+        items = onscreen.in_drawing_order(scene.mobjects)
+        found = numbers.check_screen(items, self.recompute) if self.look.numbers else []
+        if self.look.pictures:
+            found += layout.check_layout(items)
+        if found and self.look.folder is not None:
+            path = self.look.folder / f"{scene.info.slug}_{scene.beat_now}.png"
+            save_boxed(scene.renderer.draw(scene), found, path)
+        self.faults += [one.at(scene.beat_now, scene.clock) for one in found]
+
+    def _at_quarter(self, scene: LectureScene) -> None:
+        animations = scene.animations or ()
+        found = layout.check_morphs(animations)
+        if self.look.quarters:
+            moving = [animation.mobject for animation in animations]
+            found += layout.check_moving(list(onscreen.items(moving)))
+        known = {(one.kind, one.what, one.beat) for one in self.faults}
+        self.faults += [
+            one.at(scene.beat_now, scene.clock)
+            for one in found
+            if (one.kind, one.what, scene.beat_now) not in known
+        ]
+
+
+def save_boxed(frame: np.ndarray, faults: Iterable[Fault], path: Path) -> None:
+    """The picture, shape (height, width, 3 or 4), with a red box around each fault."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image = Image.fromarray(frame[:, :, :3])
+    draw = ImageDraw.Draw(image)
+    for one in faults:
+        if one.box is not None:
+            place = to_pixels(one.box, image.width, image.height)
+            draw.rectangle(place, outline=_EDGE, width=3)
+    image.save(path)
+
+
+def to_pixels(box: Box, width: int, height: int) -> tuple[float, float, float, float]:
+    """A box of the 14.22 x 8 frame in pixels, clipped to the picture: left, top, right, bottom."""
+    scale = height / 8
+    left, bottom, right, top = box
+    xs = [min(max(width / 2 + x * scale, 1), width - 2) for x in (left - 0.05, right + 0.05)]
+    ys = [min(max(height / 2 - y * scale, 1), height - 2) for y in (top + 0.05, bottom - 0.05)]
+    return xs[0], ys[0], max(xs), max(ys)
+
+
+def check_captions(scene: LectureScene) -> list[Fault]:
+    """Can the captions of a scene that has been played through be read, in both languages and at
+    every frame rate?"""
+    rates = sorted({quality.fps for quality in QUALITIES.values()})
+    return _check_captions(scene.info.slug, _beats(scene.timeline), rates)
+
+
+def check_in_the_shortest_time(scene: LectureScene) -> list[Fault]:
+    """The same, as if every sentence were shown, in either language, only as long as it must be at
+    the least, whatever is animated meanwhile. Only what was said is looked at, not when."""
+    found, slug = [], scene.info.slug
+    for language in LANGUAGES:
+        now, beats = 0.0, []
+        for beat in _beats(scene.timeline):
+            (said,) = sentences(slug, [beat], language)
+            least = now + texts.reading_time(said.text, language) + theme.FADE
+            beats.append({**beat, "start": now, "end": least})
+            now = least
+        slowest = [min(quality.fps for quality in QUALITIES.values())]  # its gaps are the longest
+        faults_there = _check_captions(slug, beats, slowest)
+        found += [Fault(one.kind, f"{language} video, {one.what}") for one in faults_there]
+    return found
+
+
+def _beats(timeline: Sequence[Beat]) -> list[dict[str, Any]]:
+    return [
+        {**vars(beat), "facts": {name: str(fact) for name, fact in beat.facts.items()}}
+        for beat in timeline
+    ]
+
+
+def _check_captions(slug: str, beats: list[dict[str, Any]], rates: Sequence[int]) -> list[Fault]:
+    found: dict[str, Fault] = {}
+    for language in LANGUAGES:
+        said = sentences(slug, beats, language)
+        for fps in rates:
+            for what in caption_faults(said, cues(said, language, fps), language, fps):
+                found.setdefault(what, Fault("captions", f"{language} captions: {what}"))
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class _WeightFile:
+    file: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class _Record:
+    """The numbers that a render left beside its video."""
+
+    language: str
+    weights: _WeightFile
+    inference_weights: _WeightFile
+    source: str
+    target: str
+    numbers: list[dict[str, Any]]
+
+
+def run_number_files(out: Path, slugs: Sequence[str]) -> int:
+    """Recompute the numbers of finished renders anywhere below ``out``, and print what is found;
+    returns the number of faults."""
+    total = 0
+    for path in sorted(out.rglob("*.numbers.json")) if out.is_dir() else []:
+        if not path.name.startswith(tuple(slugs)):
+            continue
+        try:
+            count, found = check_number_file(path)
+        except LectureError as error:
+            print(error)
+            total += 1
+            continue
+        said = f"{len(found)} are not the engine's" if found else "all the engine's"
+        print(f"{path}: {count} numbers, {said}")
+        for one in found:
+            print(f"  {one}")
+        total += len(found)
+    return total
+
+
+def check_number_file(path: Path) -> tuple[int, list[Fault]]:
+    """Recompute every number of a render from the weights that it names.
+
+    Returns how many there are, and the faults. Raises LectureError where the file or the weights
+    cannot be read, or the weights have changed since in a number of the video. (Other changes
+    leave it up to date: docs/incremental.md.)
+    """
+    record = Reader(most=WEIGHT_BYTES).json(path, _Record)
+    files = record.weights, record.inference_weights
+    try:
+        own = Settings(
+            record.language, *(Path(one.file) for one in files), record.source, record.target
+        )
+        found = numbers.check_records(record.numbers, numbers.Recomputer(own))
+    except LectureError as error:
+        raise LectureError(where=path, found=str(error)) from error
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise LectureError(
+            where=path, expected="the numbers of a render", found=f"something else ({error!r})"
+        ) from error
+    for one in _changed(files) if found else ():
+        raise LectureError(
+            where=path,
+            field="weights",
+            expected=f"{one.file} as it was rendered (SHA-256 {one.sha256[:12]}…)",
+            found="other contents: render again, then audit",
+        )
+    return len(record.numbers), found
+
+
+def _changed(files: Iterable[_WeightFile]) -> Iterator[_WeightFile]:
+    return (one for one in files if file_digest(Path(one.file)) != one.sha256)
