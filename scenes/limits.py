@@ -40,7 +40,7 @@ SIZES = {"config.d_model": (2, 4), "config.heads": (1, 2), "config.d_ff": (1, 8)
 LAYERS = (1, 2)
 WORDS = 8
 TOKENS = {"source": (2, 4), "target": (3, 4)}
-LAYOUT_LETTERS = 12
+LAYOUT_LETTERS = 8
 #: What the scenes tell of each setting.
 SETTINGS: dict[str, tuple[object, ...]] = {
     "norm.place": ("post",),
@@ -126,14 +126,11 @@ def _check_letters(weights: Weights, settings: Settings, lesson: str | Path) -> 
 
 def _check_model(weights: Weights) -> None:
     config, where = weights.config, weights.path
-    counted = {field: config.setting(field.removeprefix("config.")) for field in SIZES}
-    bounds = dict(SIZES)
+    for field, bounds in SIZES.items():
+        found = config.setting(field.removeprefix("config."))
+        _check_number(found, bounds, where, field, "")
     for side in ("encoder", "decoder"):
-        counted[f"config.{side}"] = len(config.layers(side))
-        bounds[f"config.{side}"] = LAYERS
-    for field, found in counted.items():
-        what = " layers" if bounds[field] is LAYERS else ""
-        _check_number(found, bounds[field], where, field, what)
+        _check_number(len(config.layers(side)), LAYERS, where, f"config.{side}", " layers")
     for path, told in SETTINGS.items():
         value = config.setting(path)
         if value not in told:
