@@ -22,9 +22,9 @@ import numpy as np
 from av.video.reformatter import ColorRange, Colorspace, Interpolation
 
 from render.draw.fast import choose
-from render.draw.writer import StreamWriter
+from render.draw.scene import StreamWriter
+from render.media.pictures import PictureFile
 from render.media.quality import QUALITIES, Quality
-from render.media.stream import PictureFile
 from scenes import registry
 from scenes.settings import Settings
 
@@ -123,7 +123,7 @@ def main(name: str, quality_name: str, *videos: str) -> None:
         )
         paths = {key: Path(path) for key, path in pairs.items()}
         comparer = Comparer(quality, paths, helper, Path(folder) / "again.mp4")
-        writer = functools.partial(StreamWriter, encoder=comparer, report=lambda _: None)
+        writer = functools.partial(StreamWriter, encoder=comparer, tell=lambda _: None)
         kind = getattr(importlib.import_module(scene.module), scene.class_name)
         settings = Settings.from_environment()
         kind(settings=settings, renderer=renderer(file_writer_class=writer)).render()

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.table import table  # noqa: E402
-from render.base.cores import usable_cores  # noqa: E402
+from render.base.process import usable_cores  # noqa: E402
 from render.media.quality import QUALITIES, Quality  # noqa: E402
 from scenes import registry  # noqa: E402
 

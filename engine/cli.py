@@ -56,7 +56,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _open_output() -> None:
-    """UTF-8 whatever the locale says, for words like 我."""
+    """UTF-8 in any locale, for words like 我."""
     if sys.stdout is None:
         raise LectureError(where="standard output", expected="open", found="closed")
     for stream in (sys.stdout, sys.stderr):
@@ -79,10 +79,10 @@ def parser() -> Parser:
     _model_options(command)
     group = command.add_mutually_exclusive_group()
     group.add_argument("--target", default=engine.TARGET, help="the whole target (%(default)s)")
-    group.add_argument("--decode", metavar="PREFIX", help="an inference pass: what is read")
+    group.add_argument("--decode", metavar="PREFIX", help="an inference pass over these words")
     command = add_command(commands, "generate", _generate, "decode greedily, a JSON line per step")
     _model_options(command)
-    start = f"what the target begins with (the model's start token, or else {START})"
+    start = f"the first words of the target (the model's start token, or else {START})"
     command.add_argument("--start", help=start)
     steps = f"how many tokens ({STEPS}; with an end token, until the model writes it)"
     command.add_argument("--steps", type=int, help=steps)
@@ -90,12 +90,12 @@ def parser() -> Parser:
     command = add_command(commands, "gradients", _gradients, "print gradients of the mean loss")
     _model_options(command)
     command.add_argument("--target", default=engine.TARGET, help="the target (%(default)s)")
-    meaning = "a row is to write the next token, or to copy the one it has read; also known as "
-    meaning += "shifted and as-printed; the model's own objective by default"
+    meaning = "next: a row writes the following token; copy: the one it has read; also called "
+    meaning += "shifted and as-printed; default: the model's own objective"
     command.add_argument("--targets", choices=[*OBJECTIVES, *TARGETS], help=meaning)
-    command = add_command(commands, "weights", None, "check, convert, compare, make weight files")
+    command = add_command(commands, "weights", None, "check, convert, compare, create weight files")
     cli_weights.add_commands(command.add_subparsers(required=True, metavar="COMMAND"))
-    add_command(commands, "errata", _errata, "print docs/errata.md, computed afresh")
+    add_command(commands, "errata", _errata, "compute docs/errata.md and print it")
     return top
 
 

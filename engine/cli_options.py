@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from engine.errors import LectureError
+from engine.files import save_weights
+from engine.weights import Weights
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -28,3 +31,20 @@ def add_command(commands: Commands, name: str, run: Command | None, summary: str
     if run is not None:
         command.set_defaults(command=run)
     return command
+
+
+def force_option(command: Parser) -> None:
+    """The option that `save` asks for where the file exists."""
+    command.add_argument("--force", action="store_true", help="replace a file that exists")
+
+
+def save(weights: Weights, options: argparse.Namespace) -> None:
+    """Write `options.result`, which must be new unless there is --force. Raises LectureError."""
+    if not options.force and Path(options.result).exists():
+        raise LectureError(
+            where=options.result,
+            field="file",
+            expected="a new name, or --force to replace it",
+            found="a file that exists",
+        )
+    save_weights(weights, options.result)

@@ -1,14 +1,14 @@
-"""The command line for weight files: `python -m engine weights check|convert|diff|init`."""
+"""The command line for weight files: `python -m engine weights check|convert|diff|init|import`."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 
 import engine
 from engine import comparison, family
-from engine.cli_options import Commands, Parser, add_command
+from engine.cli_import import add_import
+from engine.cli_options import Commands, Parser, add_command, force_option, save
 from engine.errors import LectureError
 from engine.recipe import RECIPES
 from engine.weights import OBJECTIVES
@@ -16,7 +16,7 @@ from engine.words import TOKEN_FIELDS
 
 
 def add_commands(commands: Commands) -> None:
-    """Hang the four commands under `weights`."""
+    """Hang the five commands under `weights`."""
     command = add_command(
         commands,
         "check",
@@ -30,7 +30,7 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("file")
     command.add_argument("result", help="a name ending in .json, .npz or .safetensors")
     _meaning_options(command)
-    _force_option(command)
+    force_option(command)
     command = add_command(
         commands,
         "diff",
@@ -43,6 +43,7 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("--source", help="the source sentence to run both on")
     command.add_argument("--target", help="the target sentence to run both on")
     _init_options(add_command(commands, "init", _init, "make a weight file"))
+    add_import(commands)
 
 
 def _meaning_options(command: Parser) -> None:
@@ -72,11 +73,7 @@ def _init_options(command: Parser) -> None:
     command.add_argument("--low", type=float, help="the least number; -9.99")
     command.add_argument("--high", type=float, help="the greatest number; 9.99")
     command.add_argument("--decimals", type=int, help="digits after the point; 2")
-    _force_option(command)
-
-
-def _force_option(command: Parser) -> None:
-    command.add_argument("--force", action="store_true", help="replace a file that exists")
+    force_option(command)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -107,7 +104,7 @@ def _convert(options: argparse.Namespace) -> int:
             tokens=replace(weights.tokens, **tokens),
             version=2,
         )
-    _save(weights, options)
+    save(weights, options)
     return 0
 
 
@@ -145,16 +142,5 @@ def _init(options: argparse.Namespace) -> int:
         raise LectureError(
             where="weights init", field=f"--{next(iter(chosen))}", expected="--random with it"
         )
-    _save(weights, options)
+    save(weights, options)
     return 0
-
-
-def _save(weights: engine.Weights, options: argparse.Namespace) -> None:
-    if not options.force and Path(options.result).exists():
-        raise LectureError(
-            where=options.result,
-            field="file",
-            expected="a new name, or --force to replace it",
-            found="a file that exists",
-        )
-    engine.save_weights(weights, options.result)

@@ -33,7 +33,7 @@ def sample(weights: Weights) -> tuple[Text, Text]:
 
 
 def _plain(words: Words, tokens: Tokens) -> Words:
-    """The words without a part to play; all of them if there are no others."""
+    """The words that are not special tokens; all words if every one is."""
     special = {tokens.bos, tokens.eos, tokens.pad, tokens.unk}
     return tuple(word for word in words if word not in special) or words
 

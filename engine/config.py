@@ -118,6 +118,8 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "mask": (True, False),
 }
 
+_MOST_LAYERS = 64  # on a side; each has up to 26 arrays, all of which are looked for by name
+
 
 def check_config(config: Config, where: str | Path | None = None) -> None:
     """Refuse a configuration no model can have. Raises LectureError."""
@@ -175,7 +177,15 @@ def _check_layers(layers: Layers, side: str, where: str | Path | None) -> None:
     """Layers are lists of sub-layer names, none empty, no name twice within one layer (the names
     of the trace would collide)."""
     allowed = SUBLAYERS[side]
-    for number, layer in enumerate(_as_list(layers, f"config.{side}", where)):
+    listed = _as_list(layers, f"config.{side}", where)
+    if len(listed) > _MOST_LAYERS:
+        raise LectureError(
+            where=where,
+            field=f"config.{side}",
+            expected=f"at most {_MOST_LAYERS} layers",
+            found=str(len(listed)),
+        )
+    for number, layer in enumerate(listed):
         field = f"config.{side}[{number}]"
         kinds = _as_list(layer, field, where)
         if not kinds or any(kind not in allowed for kind in kinds) or len(set(kinds)) < len(kinds):

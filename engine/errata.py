@@ -22,14 +22,14 @@ COPYING_STEPS = 1000
 INTRODUCTION = """# Errata of the tutorial
 
 The lecture follows a tutorial whose printed figures come from a model with fixed weights. All of
-them can be computed again, and nearly all agree to the last printed digit. Those that do not, and
-the sentences that the figures contradict, are listed here with what the model gives instead.
+them can be recomputed, and nearly all agree to the last printed digit. Those that do not, and the
+sentences that the figures contradict, are listed here with what the model gives instead.
 Layers, heads and positions count from 0. `python -m engine errata` writes this page, and a test
 compares it with the model.
 
 The tutorial used two sets of weights, which differ in one sub-layer, the masked self-attention of
-the decoder's last layer: `assets/weights/tutorial.json` belongs to its training pages,
-`assets/weights/tutorial-inference.json` to its page on inference step 1.
+the decoder's last layer: `assets/weights/tutorial.json` is the set of its training pages,
+`assets/weights/tutorial-inference.json` that of its page on inference step 1.
 """
 
 
@@ -37,7 +37,7 @@ the decoder's last layer: `assets/weights/tutorial.json` belongs to its training
 class Erratum:
     """One entry: what it is about, what the tutorial prints, what the model gives, and why.
 
-    ``facts`` are the numbers and words of the model in it, for whoever tells it in other words.
+    ``facts`` are its numbers and words, for other wordings of the same entry.
     """
 
     key: str
@@ -82,12 +82,12 @@ def _other_weights(ours: Trace, step_1: Trace) -> Erratum:
     same = "also" if word == printed_word else "not"
     return Erratum(
         "other_weights",
-        "Inference step 1 uses other weights than training",
+        "Inference step 1 uses different weights from training",
         f"logits {_row(step_1['logits'][-1])}; p({printed_word}) = {printed_p:.4f}",
         f"with the weights of the training pages the logits are {_row(ours['logits'][0])}; "
         f"p({word}) = {p:.4f}",
         "The input [I] is the first row of the training pass, so with one set of weights step 1 "
-        f"must give the logits of training position 0. The likeliest word is {same} {word}.",
+        f"must give the logits of training position 0. The most likely word is {same} {word}.",
         {
             "printed_logits": _row(step_1["logits"][-1]),
             "printed_word": printed_word,
@@ -131,8 +131,8 @@ def _third_step(ours: Trace, other: Trace) -> Erratum:
         "step 3 gives the result of training position 3 (courses, 0.563)",
         f"step 3 gives the result of training position 2: {word} ({p:.4f}), or {other_word} "
         f"({other_p:.4f}) with the weights of inference step 1",
-        "The last input of step 3 is easy, which stands at position 2. Position 3 reads courses "
-        f"as well, and predicts {last} ({last_p:.4f}) with that word already in its input.",
+        "The last input of step 3 is easy, which is at position 2. Position 3 reads courses "
+        f"too, and predicts {last} ({last_p:.4f}) with that word already in its input.",
         {
             "word": word,
             "p": f"{p:.4f}",
@@ -152,12 +152,12 @@ def _targets_not_shifted() -> Erratum:
     return Erratum(
         "targets",
         "The training targets are not shifted",
-        "position i of the training pass is to predict token i, which is also its input",
+        "position i of the training pass must predict token i, which is also its input",
         f"trained on these targets ({_recipe(COPYING_STEPS)}) the model answers the input "
         f"{' '.join(rows.target_tokens)} with {' '.join(copied)}, and from I generates "
         f"{' '.join(('I', *written))}",
-        "Inference predicts the next token. Training has to ask for the same: position i predicts "
-        "token i + 1. Targets that stand in the input can be met by copying.",
+        "Inference predicts the next token, so training must do the same: position i predicts "
+        "token i + 1. A target that is already in the input can be reached by copying.",
         {
             **_recipe_facts(COPYING_STEPS),
             "input": " ".join(rows.target_tokens),
@@ -177,7 +177,7 @@ def _rank(ours: Trace) -> Erratum:
         "the target I ranks third (0.239)",
         f"it ranks {('first', 'second', 'third')[rank - 1]}: the largest probabilities are "
         f"{_row(np.sort(p)[::-1][:3])}, and p(I) = {value:.4f}",
-        f"Only {_top(ours, 0)[0]} is likelier.",
+        f"Only {_top(ours, 0)[0]} is more likely.",
         {
             "rank": str(rank),
             "largest": _row(np.sort(p)[::-1][:3]),
@@ -237,7 +237,7 @@ def _alignment() -> Erratum:
         f"probability of at least {np.floor(sure * 100) / 100:.2f}, while every cross-attention "
         f"weight stays between {weights.min():.2f} and {weights.max():.2f}",
         "With one sentence pair the source never changes, so nothing is gained by attending to "
-        "one of its words rather than another. Alignment has to be learned from many pairs.",
+        "one of its words rather than another. Alignment must be learned from many pairs.",
         {
             **_recipe_facts(SHIFTED_STEPS),
             "written": " ".join(("I", *(step.choice for step in steps))),
@@ -249,7 +249,7 @@ def _alignment() -> Erratum:
 
 
 def _top(trace: Trace, row: int) -> tuple[str, float]:
-    """The likeliest word after a row, and its probability."""
+    """The most likely word after a row, and its probability."""
     probabilities = trace["probabilities"][row]
     best = int(np.argmax(probabilities))
     return trace.weights.vocabulary[best], float(probabilities[best])

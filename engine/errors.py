@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 _LONGEST = 160  # characters of a quoted value; beyond that it is cut
+LINE = 200  # characters of a whole message
+_WORDS = 130  # what is longer is a value or a list rather than words, and the first to be cut
+_LEAST = 40  # of the path, the field and so on, however long the rest is
 
 
 class LectureError(Exception):
@@ -35,13 +38,17 @@ class LectureError(Exception):
         super().__init__(where, field, expected, found)
 
     def __str__(self) -> str:
-        said = [
-            f"{word} {text}"
-            for word, text in (("expected", self.expected), ("found", self.found))
-            if text is not None
+        parts = [
+            None if part is None else one_line(part)
+            for part in (self.where, self.field, self.expected, self.found)
         ]
-        parts = [part for part in (self.where, self.field, ", ".join(said)) if part]
-        return one_line(": ".join(parts)) or "something went wrong"
+        lists = [place for place in (3, 2) if len(parts[place] or "") > _WORDS]
+        for place in [*lists, 0, 3, 2, 1]:
+            surplus = len(_joined(parts)) - LINE
+            text = parts[place]
+            if surplus > 0 and text is not None:
+                parts[place] = shortened(text, max(_LEAST, len(text) - surplus))
+        return _joined(parts) or "something went wrong"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors cross process borders: rebuild from the keyword fields."""
@@ -60,6 +67,24 @@ def _rebuild(
     found: str | None,
 ) -> LectureError:
     return kind(where=where, field=field, expected=expected, found=found)
+
+
+def _joined(parts: list[str | None]) -> str:
+    where, field, expected, found = parts
+    said = [
+        f"{word} {text}"
+        for word, text in (("expected", expected), ("found", found))
+        if text is not None
+    ]
+    return ": ".join(part for part in (where, field, ", ".join(said)) if part)
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most `most` characters: what is too much is left out of its middle."""
+    if len(text) <= most:
+        return text
+    head = (most - 1) // 2
+    return f"{text[:head]}…{text[head + 1 - most :]}"
 
 
 def one_line(text: str) -> str:

@@ -1,7 +1,7 @@
-"""The family: which of the models that the engine runs, and which lessons, the lecture tells.
+"""The family: which of the models that the engine runs, and which lessons, the lecture covers.
 
-What is refused here needs no font; whether the words can be drawn is another question. Whoever
-draws asks `check_lesson` first, so that nothing is half made.
+These checks need no font; whether the words can be drawn is checked elsewhere. `check_lesson` is
+called before anything is drawn.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LARGEST = 1000.0  # of any number in a file
 
 
 def check_model(weights: Weights) -> None:
-    """Refuse a model that the lecture does not tell. Raises LectureError."""
+    """Refuse a model that the lecture does not cover. Raises LectureError."""
     config, where = weights.config, weights.path
     for side in SUBLAYERS:
         _check_layers(config.layers(side), side, where)
@@ -58,9 +58,8 @@ def check_model(weights: Weights) -> None:
 def check_lesson(
     weights: Weights, source: Text, target: Text, lesson: str | Path = "lesson"
 ) -> Trace:
-    """Refuse a model that the lecture does not tell, or sentences that it cannot tell with this
-    one; `lesson` names in errors where they come from. Gives the training pass. Raises
-    LectureError."""
+    """Refuse a model that the lecture does not cover, or sentences that it cannot show with it.
+    Returns the training pass. `lesson` is their source, named in errors. Raises LectureError."""
     check_model(weights)
     try:
         for side, text in (("source", source), ("target", target)):
@@ -123,7 +122,7 @@ def _check_numbers(weights: Weights) -> None:
 
 
 def _check_sentence(words: Words, side: str, weights: Weights, lesson: str | Path) -> None:
-    """Refuse words that stand for no word, and sentences that are too short or too long."""
+    """Refuse special tokens in a sentence, and sentences that are too short or too long."""
     tokens, read, added = weights.tokens, len(words), ""
     teaching = side == "target" and weights.objective == "next"
     ends = {

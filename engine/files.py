@@ -13,8 +13,9 @@ import stat
 from pathlib import Path
 
 from engine import json_file, npz_file, safetensors_file
-from engine.errors import LectureError, from_os_error, quoted
+from engine.errors import LectureError, quoted
 from engine.head import weights_of
+from engine.reader import TEXT_BYTES, WEIGHT_BYTES, from_file_error, read_bytes
 from engine.weights import Weights
 
 FORMATS = {
@@ -22,7 +23,7 @@ FORMATS = {
     ".npz": npz_file,
     ".safetensors": safetensors_file,
 }
-MAX_BYTES = 64 * 2**20  # no lecture needs more; a larger file is a mistake
+MAX_BYTES = WEIGHT_BYTES  # no lecture needs more; a larger file is a mistake
 
 
 def load_weights(path: str | Path) -> Weights:
@@ -53,23 +54,8 @@ def _suffix(path: Path) -> str:
 
 
 def _read(path: Path) -> bytes:
-    """All bytes of a regular file of at most MAX_BYTES."""
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            found = "a directory" if stat.S_ISDIR(status.st_mode) else "something else"
-            raise LectureError(where=path, field="file", expected="a regular file", found=found)
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise _from_file_error(error, path) from None
-    if len(data) > MAX_BYTES:
-        raise LectureError(
-            where=path,
-            field="file",
-            expected=f"at most {MAX_BYTES // 2**20} MiB",
-            found=f"{status.st_size} bytes",
-        )
+    """All bytes of a weight file: JSON is a text, the other formats are limited to MAX_BYTES."""
+    data = read_bytes(path, TEXT_BYTES if _suffix(path) == ".json" else MAX_BYTES)
     if not data:
         raise LectureError(where=path, field="file", expected="weights", found="an empty file")
     return data
@@ -95,10 +81,4 @@ def write_aside(path: Path, data: bytes) -> None:
             aside.unlink(missing_ok=True)
             raise
     except (OSError, ValueError) as error:
-        raise _from_file_error(error, path) from None
-
-
-def _from_file_error(error: OSError | ValueError, path: Path) -> LectureError:
-    if isinstance(error, OSError):
-        return from_os_error(error, path)
-    return LectureError(where=path, field="file name", found=str(error))  # such as a NUL in it
+        raise from_file_error(error, path) from None

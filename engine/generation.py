@@ -1,8 +1,8 @@
-"""Greedy generation: predict, append the likeliest token, again (Vaswani et al. 2017, section 3).
+"""Greedy generation: predict, append the likeliest token, repeat (Vaswani et al. 2017, section 3).
 
 The cached way runs the encoder once and, at each step, only the newest row of the decoder; the
 uncached way runs a whole inference pass per step. Both give the same logits. A model without a
-mask, whose rows depend on later ones, always goes the uncached way.
+mask, whose rows depend on later ones, is always run uncached.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LONGEST = 32  # steps without an end token, where there is one
 @dataclass(frozen=True, eq=False)
 class Step:
     """One turn of the loop: the decoder's input, the logits (V,) and probabilities (V,) of the
-    token to follow, and the likeliest of them (the first, should two be equal)."""
+    next token, and the likeliest of them (the first of equals)."""
 
     input: Words
     logits: Array
@@ -42,10 +42,10 @@ def generate(
     steps: int | None = None,
     cached: bool = True,
 ) -> list[Step]:
-    """Generate `steps` tokens after `start`, fewer if the end token is among them. Without steps
-    go on until it is, for 32 at most, or, if the model has none, for three. Without a start begin
-    with the model's start token, or else with the tutorial's first word. Raises LectureError if
-    steps is not positive or the last input would be longer than the model's max_length."""
+    """Generate `steps` tokens after `start`, fewer if the end token is among them. By default,
+    generate until the end token, 32 tokens at most, or three if the model has no end token.
+    The default start is the model's start token, or else the tutorial's first word. Raises
+    LectureError if steps is not positive or the last input would exceed max_length."""
     if start is None:
         start = (weights.tokens.bos or START,)
     tokens, _ = encode(start, weights, "start")
@@ -87,7 +87,7 @@ def _uncached(weights: Weights, source: Text) -> Predictor:
 
 
 def _cached(weights: Weights, source: Text, longest: int) -> Predictor:
-    """The encoder once; then only rows that the decoder has not seen, the rest from the cache.
+    """The encoder once; then only rows new to the decoder, the rest from the cache.
     `longest` is the number of tokens the last prediction will read."""
     _, source_ids = encode(source, weights, "source")
     run = Run(weights, cached=True)

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from engine import reader
 from engine.errors import LectureError, quoted
 from engine.head import Document, check_head, head_document
 from engine.ops import Array
@@ -25,33 +26,9 @@ def read(data: bytes, path: Path) -> tuple[Document, dict[str, Array]]:
 
 
 def parse(data: bytes, path: Path, field: str = "JSON") -> Document:
-    """Strict JSON: UTF-8 without a byte order mark, an object at the top, no name twice, no NaN
-    or Infinity. Raises LectureError with line and column where there is one."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> Document:
-        result: Document = {}
-        for name, value in pairs:
-            if name in result:
-                _refuse(path, field, "every name once", f"{quoted(name)} twice in one object")
-            result[name] = value
-        return result
-
-    def constant(word: str) -> NoReturn:
-        _refuse(path, field, "finite numbers", word)
-
-    try:
-        text = data.decode()
-        if text.startswith("\ufeff"):
-            _refuse(path, field, "UTF-8 without a byte order mark", "a byte order mark")
-        document = json.loads(text, object_pairs_hook=unique, parse_constant=constant)
-    except UnicodeDecodeError as error:
-        _refuse(path, field, "UTF-8 text", f"byte {data[error.start]:#04x} at {error.start}")
-    except json.JSONDecodeError as error:
-        _refuse(path, f"line {error.lineno} column {error.colno}", "valid JSON", error.msg)
-    except RecursionError:
-        _refuse(path, field, "matrices of rows", "lists nested thousands deep")
-    except ValueError as error:  # a whole number of thousands of digits
-        _refuse(path, field, "numbers", str(error).split(":")[0])
+    """Strict, bounded JSON (see `reader.parse_json`) with an object at the top. Raises
+    LectureError."""
+    document = reader.parse_json(data, path, field)
     if not isinstance(document, dict):
         _refuse(path, field, "an object", f"a {type(document).__name__}")
     return document

@@ -1,14 +1,12 @@
 """Weights as `.npz`: one `.npy` array per matrix and a text array "metadata" with the head.
 
-Nothing is ever unpickled, and no array is made before its size is known to fit its bytes.
+Nothing is ever unpickled, and no array is unpacked before its header has been read.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,35 +14,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import json_file
+from engine.archive import Archive
+from engine.arrays import AXES, Arrays, Entry, count
 from engine.errors import LectureError
 from engine.head import Document, head_document
+from engine.reader import TEXT_BYTES, guarded, refuse
 from engine.weights import Weights
 
 METADATA = "metadata"
-MAX_MEMBER_BYTES = 64 * 2**20  # unpacked
+_KIND = "npz archive"
+_HEADER_BYTES = 12_000  # more than NumPy accepts
 
 
-def read(data: bytes, path: Path) -> tuple[Document, dict[str, NDArray[Any]]]:
+def read(data: bytes, path: Path) -> tuple[Document, Arrays]:
     """A file's bytes to its head and matrices. Raises LectureError."""
-    arrays: dict[str, NDArray[Any]] = {}
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for member in archive.infolist():
-                name = member.filename.removesuffix(".npy")
-                if name in arrays:
-                    raise LectureError(where=path, field=name, expected="once", found="twice")
-                if member.file_size > MAX_MEMBER_BYTES:
-                    raise _damaged(path, name, f"{member.file_size} bytes unpacked")
-                arrays[name] = _array(archive.read(member), name, path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
-        raise _damaged(path, "file", str(error) or "a damaged archive") from None
-    if METADATA not in arrays:
-        raise LectureError(where=path, field=METADATA, expected="present", found="missing")
-    text = arrays.pop(METADATA)
-    if text.dtype.kind != "U" or text.shape:
-        raise LectureError(where=path, field=METADATA, expected="a text", found=str(text.dtype))
-    head = json_file.parse(str(text).encode("utf-8", "surrogatepass"), path, METADATA)
-    return head, arrays
+    entries = _entries(data, path)
+    if METADATA not in entries:
+        refuse(path, METADATA, "present", "missing")
+    entry = entries.pop(METADATA)
+    if not entry.dtype.startswith("<U") or entry.shape:
+        refuse(path, METADATA, "a text", entry.dtype)
+    text = str(entry.load()).encode("utf-8", "surrogatepass")
+    if len(text) > TEXT_BYTES:
+        refuse(path, METADATA, f"at most {TEXT_BYTES >> 20} MiB", f"{len(text)} bytes")
+    return json_file.parse(text, path, METADATA), Arrays(entries)
+
+
+def read_arrays(data: bytes, path: Path) -> Arrays:
+    """The arrays of any `.npz`, with whatever names they have. Raises LectureError."""
+    return Arrays(_entries(data, path))
 
 
 def write(weights: Weights) -> bytes:
@@ -55,29 +53,38 @@ def write(weights: Weights) -> bytes:
     return file.getvalue()
 
 
-def _array(data: bytes, name: str, path: Path) -> NDArray[Any]:
+def _entries(data: bytes, path: Path) -> dict[str, Entry]:
+    archive = Archive(data, path, _KIND)
+    entries: dict[str, Entry] = {}
+    for member in archive.names():
+        name = member.removesuffix(".npy")
+        if name in entries:
+            refuse(path, name, "once", "twice")
+        entries[name] = _entry(archive, member, name)
+    return entries
+
+
+def _entry(archive: Archive, member: str, name: str) -> Entry:
     """One `.npy` member, once its header and its length agree."""
-    file = io.BytesIO(data)
-    try:
+    file = io.BytesIO(archive.read(member, _HEADER_BYTES))
+    with guarded(archive.path, name, f"a sound {_KIND}"):
         version = np.lib.format.read_magic(file)
         if version == (1, 0):
             shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
         else:
             shape, fortran, dtype = np.lib.format.read_array_header_2_0(file)
-    except Exception as error:  # numpy's header parser lets many kinds out
-        raise _damaged(path, name, str(error)) from None
     if dtype.hasobject or dtype.kind not in "fiuU":
         raise LectureError(
-            where=path, field=name, expected="an array of numbers", found=f"type {dtype}"
+            where=archive.path, field=name, expected="an array of numbers", found=f"type {dtype}"
         )
-    count = 1
-    for side in shape:
-        count *= side
-    body = data[file.tell() :]
-    if min(shape, default=0) < 0 or count * dtype.itemsize != len(body):
-        raise _damaged(path, name, f"{len(body)} bytes for an array of shape {shape}")
-    return np.frombuffer(body, dtype, count).reshape(shape, order="F" if fortran else "C")
+    start, numbers = file.tell(), count(shape)
+    size = archive.size(member) - start
+    if min(shape, default=0) < 0 or len(shape) > AXES or numbers * dtype.itemsize != size:
+        raise archive.damaged(name, f"{size} bytes for an array of shape {shape}")
 
+    def load() -> NDArray[Any]:
+        body = archive.read(member)[start:]
+        flat = np.frombuffer(body, dtype, numbers)
+        return flat.reshape(shape, order="F" if fortran else "C")
 
-def _damaged(path: Path, field: str, found: str) -> LectureError:
-    return LectureError(where=path, field=field, expected="a sound npz archive", found=found)
+    return Entry(shape, str(dtype), load)

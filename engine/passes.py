@@ -37,7 +37,7 @@ class Passes:
         self._values: dict[tuple[str, str], Any] = {}
 
     def check(self) -> None:
-        """Raise LectureError for weight files that are none."""
+        """Raise LectureError for invalid weight files."""
         for path in self._files:
             self._load(path)
 
@@ -54,7 +54,7 @@ class Passes:
         return self._traces[run]
 
     def value(self, run: str, name: str) -> Any:
-        """An array, or plain data. Raises LookupError or ValueError where there is no such."""
+        """An array, or plain data. Raises LookupError or ValueError if it does not exist."""
         key = run, name
         if key not in self._values:
             try:

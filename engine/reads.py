@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Path = tuple[str, ...]
-_MOST = 4096  # values kept as they are; of more only a digest
+KEPT = 4096  # values kept as they are; of more only a digest
 
 #: stands in a path for the names in a table
 NAMES = "*"
@@ -65,7 +65,7 @@ class Reads:
 def packed(values: NDArray[Any], seen: NDArray[np.bool_]) -> dict[str, Any]:
     """The elements of an array that were looked at, as plain data."""
     data = np.ascontiguousarray(values[seen]).tobytes()
-    few = int(seen.sum()) <= _MOST
+    few = int(seen.sum()) <= KEPT
     return {
         "shape": list(values.shape),
         "type": values.dtype.str,

@@ -72,7 +72,7 @@ def encode(text: str | Sequence[str], weights: Weights, where: str) -> tuple[Wor
 
 @dataclass(frozen=True, eq=False)
 class Teaching:
-    """Teacher forcing: what the decoder reads, (m,), and what its first rows are to write, (g,)
+    """Teacher forcing: what the decoder reads, (m,), and what its first rows should write, (g,)
     with g <= m, as tokens and as ids."""
 
     read: Words
@@ -82,11 +82,10 @@ class Teaching:
 
 
 def teach(text: str | Sequence[str], weights: Weights, objective: str | None = None) -> Teaching:
-    """What a decoder reads and is to write when it is taught a target; by the model's own
-    objective if no other is given. To "copy", row i is to write token i, which it has read. For
-    the "next", the start and end token are put around the target if the model has them, row i
-    reads token i and is to write token i + 1; without an end token, a last word that was put
-    behind a start token is read although nothing is to follow it.
+    """What a decoder reads and should write for a target, by the model's own objective if no
+    other is given. "copy": row i writes token i, which it has read. "next": start and end token
+    are added to the target if the model has them; row i reads token i and writes token i + 1.
+    With a start but no end token, the last word is read although nothing follows it.
 
     Raises LectureError as `encode` does, or if there is nothing to write.
     """

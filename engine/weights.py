@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.arrays import Arrays
 from engine.config import REQUIRED, Config, Norm, check_choice, check_config
 from engine.errors import LectureError
 from engine.ops import Array
@@ -130,17 +131,15 @@ def _check_matrices(
     """The matrices in forward order as read-only float64 copies, or LectureError."""
     groups = groups_of(matrices, config)
     check_names(matrices, config, groups, where)
+    shapes = parameter_shapes(config, groups)
+    if isinstance(matrices, Arrays):  # before any of them is unpacked
+        for name, found in matrices.shapes.items():
+            _check_shape(found, shapes[name], f"matrices.{name}", where)
     ordered = {}
-    for name, shape in parameter_shapes(config, groups).items():
+    for name, shape in shapes.items():
         place = f"matrices.{name}"
         matrix = _real(matrices[name], place, where)
-        if matrix.shape != shape:
-            raise LectureError(
-                where=where,
-                field=place,
-                expected=f"shape {shape_text(shape)}",
-                found=shape_text(matrix.shape),
-            )
+        _check_shape(matrix.shape, shape, place, where)
         if not np.isfinite(matrix).all():
             index = tuple(np.argwhere(~np.isfinite(matrix))[0])
             raise LectureError(
@@ -152,6 +151,18 @@ def _check_matrices(
         matrix.setflags(write=False)
         ordered[name] = matrix
     return ordered
+
+
+def _check_shape(
+    found: tuple[int, ...], wanted: tuple[int, ...], place: str, where: Path | None
+) -> None:
+    if found != wanted:
+        raise LectureError(
+            where=where,
+            field=place,
+            expected=f"shape {shape_text(wanted)}",
+            found=shape_text(found),
+        )
 
 
 def _real(values: object, place: str, where: Path | None) -> Array:

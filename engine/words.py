@@ -14,8 +14,8 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Words of the target's vocabulary with a part to play, None where there is none: `bos` and
-    `eos` begin and end a sentence. `source_bos` and `source_eos`: the source gets them too."""
+    """Special words of the target's vocabulary, None if there is none: `bos` and `eos` begin and
+    end a sentence. `source_bos` and `source_eos`: the source gets them too."""
 
     bos: str | None = None
     eos: str | None = None
@@ -58,7 +58,7 @@ def check_vocabulary(
 
 
 def check_tokens(tokens: Tokens, source: Words, target: Words, where: str | Path | None) -> None:
-    """Refuse tokens that are no words of the vocabularies. Raises LectureError."""
+    """Refuse tokens that are not in the vocabularies. Raises LectureError."""
     for name in ("bos", "eos", "pad", "unk"):
         word = getattr(tokens, name)
         if word is not None and word not in target:

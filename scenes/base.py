@@ -33,12 +33,12 @@ def span(steps: Steps) -> Span:
 
 
 class LectureScene(Scene):
-    """Base of all scenes. ``settings`` say language and weights; else the environment does."""
+    """Base of all scenes. Language and weights come from ``settings``, or from the environment."""
 
-    #: (name, step) in film order; the first is "question", the last "takeaway"; a beat that tells
+    #: (name, step) in film order; the first is "question", the last "takeaway"; a beat that covers
     #: several steps has the first and the last: (name, (40, 44))
     beats: ClassVar[tuple[tuple[str, Steps], ...]] = ()
-    #: colour of the part of the model that the scene tells
+    #: colour of the part of the model that the scene covers
     color: ClassVar[ManimColor] = theme.ENCODER
     #: boxes of the mini map that are lit
     lit: ClassVar[tuple[str, ...]] = ()
@@ -48,9 +48,9 @@ class LectureScene(Scene):
         self.info = registry.by_class(type(self).__name__)
         self.timeline: list[Beat] = []
         self.record = Record()
-        #: everything of the passes and of the texts that the scene has looked at
+        #: every value and text that the scene has read
         self.reads = Reads()
-        #: build everything and say everything, but play no animation: for checking the words
+        #: build and say everything, but play no animation: for checking the words
         self.words_only = False
         #: called at the end of each beat, and at the quarters of each animation that is taken to
         #: its end in one step; for audits and contact sheets
@@ -106,7 +106,7 @@ class LectureScene(Scene):
         return found
 
     def label(self, key: str, facts: Facts | None = None, **options: Any) -> Phrase:
-        """A label as a phrase: muted and small unless told otherwise."""
+        """A label as a phrase: muted and small by default."""
         return Phrase(
             self.text(key), facts, **{"size": theme.SMALL, "color": theme.MUTED, **options}
         )
@@ -171,7 +171,7 @@ class LectureScene(Scene):
         self.next_section(name)
         if steps != self._span:
             badge = self.header.badge_for(steps)
-            self.remove(self.header.badge)  # at once: two step numbers over each other are none
+            self.remove(self.header.badge)  # at once: two overlapping step numbers are illegible
             self.add(badge)
             self.header.badge, self._span = badge, steps
         last = name == "takeaway"

@@ -23,6 +23,8 @@ from manim import (
 )
 from PIL import Image
 
+from engine.reads import Reads
+
 from . import fonts, playthrough, theme
 from .base import LectureScene
 from .parts import Phrase
@@ -175,8 +177,9 @@ def _picture(shapes: list[VMobject], top: float) -> VGroup:
     return picture.move_to([0, (top + _PICTURE_BOTTOM) / 2, 0])
 
 
-def draw(info: SceneInfo, settings: Settings, path: Path) -> None:
-    """Play a scene without drawing it, for its cover alone. Raises LectureError."""
+def draw(info: SceneInfo, settings: Settings, path: Path) -> Reads:
+    """Play a scene without drawing it, for its cover alone; returns what was read. Raises
+    LectureError."""
     kept: list[Moment] = []
 
     class Watched(playthrough.scene_class(info)):  # type: ignore[misc]
@@ -187,3 +190,4 @@ def draw(info: SceneInfo, settings: Settings, path: Path) -> None:
     Watched.__name__ = info.class_name
     playthrough.play_class(Watched, settings)
     kept[0].save(path)
+    return kept[0].scene.reads

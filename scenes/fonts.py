@@ -17,4 +17,6 @@ __all__ = ["FILE", "missing", "register"]
 def register() -> None:
     """Make the font known to Pango, once in a process and before any text is made."""
     if not manimpango.register_font(str(FILE)):
-        raise LectureError(where=str(FILE), expected="a font that Pango takes", found="refused")
+        raise LectureError(
+            where=str(FILE), expected="a font that Pango accepts", found="a rejected one"
+        )

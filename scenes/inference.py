@@ -62,7 +62,7 @@ class InferenceStep(LectureScene):
         return bool(abs(ours - theirs).max() <= 1e-9 * largest)
 
     def words_shown(self) -> list[int]:
-        """The whole vocabulary; of a long one the words that are talked of and the likeliest."""
+        """The whole vocabulary; of a long one the words mentioned and the likeliest."""
         (top,) = self.theirs_p.argmax()
         order = sorted(range(len(self.p)), key=lambda i: -self.p[i].exact)
         return sorted(list(dict.fromkeys([self.wanted, self.choice, top, *order]))[:MOST])

@@ -7,13 +7,13 @@ from the lesson's folder; a name that is not there may be one of those in ``asse
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import engine
-from engine.errors import LectureError, from_os_error
+from engine.errors import LectureError
+from engine.reader import read_toml
 
 from . import limits
 from .settings import LANGUAGES, Settings
@@ -87,12 +87,7 @@ def _find(lesson: str) -> Path:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        said = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise from_os_error(error, path) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LectureError(where=path, expected="valid TOML", found=str(error)) from error
+    said = read_toml(path)
     unknown = sorted(said.keys() - _KEYS)
     if unknown:
         expected = f"only {', '.join(sorted(_KEYS))}"
@@ -101,7 +96,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise LectureError(where=path, field="weights", expected="a weight file", found="nothing")
     for key, value in said.items():
         if not isinstance(value, str) or not value.strip():
-            raise LectureError(where=path, field=key, expected="a text", found=repr(value))
+            raise LectureError(where=path, field=key, expected="a text", found=quoted(value))
     return said
 
 

@@ -16,7 +16,7 @@ from engine.errors import LectureError
 
 FOLDER = Path(__file__).resolve().parent
 
-#: number, name, first and last step of the tutorial that the scene tells
+#: number, name, first and last step of the tutorial that the scene covers
 _PLAN = (
     (1, "architecture", 0, 1),
     (2, "decoder_inputs", 1, 1),
@@ -71,7 +71,7 @@ SCENES: tuple[SceneInfo, ...] = tuple(
 )
 
 
-#: Opens the film of each track; told apart from the scenes, since it tells no step.
+#: Opens the film of each track; not one of the scenes, since it covers no step.
 TITLE_CARD = SceneInfo(0, "title_card", (0, 0))
 
 #: Which scenes a track has, by number.
@@ -104,7 +104,7 @@ def by_class(class_name: str) -> SceneInfo:
 def find(text: str) -> SceneInfo:
     """The scene meant by a number, slug, name, class name, or an unambiguous part of the name.
 
-    Raises :class:`LectureError` where nothing or more than one thing fits.
+    Raises :class:`LectureError` if no scene or more than one fits.
     """
     wanted = text.strip().lower()
     scenes = available()
@@ -123,7 +123,7 @@ def find(text: str) -> SceneInfo:
 
 
 def load(module: str, class_name: str) -> Any:
-    """A scene's class, imported. Raises LectureError where its file is no Python, or has no such
+    """A scene's class, imported. Raises LectureError if its file is not valid Python or has no such
     class."""
     try:
         found = importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""The title card of a track: what is told, on which sentence. Opens ``lecture*.mp4``.
+"""The title card of a track: its subject and its sentence. Opens ``lecture*.mp4``.
 
 Reads only the tokens of the training pass.
 """

@@ -49,7 +49,7 @@ class Settings:
     def from_environment(cls) -> Settings:
         """From LECTURE_LANG, LECTURE_WEIGHTS: so plain ``manim scenes/s08_….py`` obeys them too.
 
-        Ends the program with one line where they are wrong: Manim would print a traceback.
+        Ends the program with one line if they are invalid: Manim would print a traceback.
         """
         from .limits import preflight
 

@@ -1,150 +1,275 @@
-"""Several workers at once, the longest task first, none of them outliving this process."""
+"""Workers on this machine: processes that draw, one for each slot, and one for everything light.
+
+A worker that draws is forked from a process that has imported Manim, where that is safe; elsewhere
+it starts from nothing. Muxes and texts are made in the threads of one worker that imports only
+what they need. A worker that ends without a word is told as lost; one that gives no sign of life
+(stopped, or out of memory) is killed and told likewise. None outlives this process.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import multiprocessing
+import operator
 import os
 import selectors
 import signal
-from collections.abc import Callable, Iterator, Sequence
+import sys
+import threading
+import time
+import types
+from collections import deque
+from collections.abc import Iterator
+from multiprocessing import forkserver
+from multiprocessing.reduction import DupFd
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
-from render.build.backlog import Backlog, Job
-from render.build.forks import Command, Forked, Single, Start, can_fork
-from render.build.task import Failure, Message, Result, Task, decode_message
+from render.base.failure import Failure
+from render.base.project import ROOT
+from render.base.reads import Made
+from render.build import worker
+from render.build.events import Event
+from render.build.product import Work
 
+_FORKS = sys.platform == "linux"
+#: seconds without a sign of life after which a worker is given up
+PATIENCE = 60.0
 _TICK = 0.5  # seconds
-_SECONDS_TO_DIE = 30  # after SIGKILL, where the disk hangs
+_SECONDS_TO_DIE = 30.0  # after SIGKILL, where the disk hangs
 
 
-class Listener(Protocol):
-    """Is told what happens, in the main thread, task by task."""
+class LocalPool:
+    """``with LocalPool(slots, lock) as pool``. ``slots``: works that draw at a time. ``lock``: a
+    descriptor that every worker holds open. Leaving the context ends all workers at once."""
 
-    def wanted(self, task: Task) -> bool:
-        """Asked before a task is started; it is dropped if it need not be done any more."""
-        ...
+    def __init__(self, slots: int, lock: int | None = None, patience: float = PATIENCE) -> None:
+        self._slots = slots
+        self._lock, self._patience = lock, patience
+        self._waiting: deque[Work] = deque()
+        self._drawing: list[_Worker] = []
+        self._light: _Worker | None = None
+        self._ready: deque[Event] = deque()
+        self._selector = selectors.DefaultSelector()
+        self._looked = time.monotonic()
 
-    def started(self, task: Task) -> None: ...
-    def advanced(self, task: Task, frames: int) -> None: ...
-    def ended(self, task: Task, outcome: Result | Failure) -> None: ...
+    def __enter__(self) -> LocalPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self._alive():
+            each.kill()
+        self._selector.close()
+
+    @property
+    def slots(self) -> int:
+        return self._slots
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing that is drawn is waiting or under way."""
+        return not (self._waiting or self._drawing or self._ready)
+
+    def submit(self, work: Work) -> None:
+        """Make a product, as soon as there is a slot for it."""
+        Path(work.folder).mkdir(parents=True, exist_ok=True)
+        if work.heavy:
+            self._waiting.append(work)
+        else:
+            if self._light is None:
+                self._light = self._start(forked=bool(self._drawing), alone=False)
+            self._ready.append(Event(work.step, "started"))
+            self._light.give(work)
+        self._fill()
+
+    def events(self, timeout: float | None = None) -> Iterator[Event]:
+        """What has happened since the last call; waits for the first, at most ``timeout``
+        seconds."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while not self._ready:
+            left = _TICK if end is None else min(_TICK, end - time.monotonic())
+            self._look(max(0.0, left))
+            if end is not None and time.monotonic() >= end:
+                break
+        while self._ready:
+            yield self._ready.popleft()
+
+    def _alive(self) -> list[_Worker]:
+        return [*self._drawing, *([self._light] if self._light else [])]
+
+    def _fill(self) -> None:
+        while self._waiting and len(self._drawing) < self._slots:
+            work = self._waiting.popleft()
+            each = self._start(forked=True, alone=True)
+            self._drawing.append(each)
+            each.give(work)
+            self._ready.append(Event(work.step, "started"))
+
+    def _start(self, *, forked: bool, alone: bool) -> _Worker:
+        """``forked``: from the process that has imported Manim, where that is safe."""
+        each = _Worker("forkserver" if forked and _FORKS else "spawn", self._lock, alone)
+        self._selector.register(each.messages, selectors.EVENT_READ, each)
+        return each
+
+    def _remove(self, each: _Worker) -> int | None:
+        """End a worker; returns its exit code."""
+        self._selector.unregister(each.messages)
+        if each is self._light:
+            self._light = None
+        else:
+            self._drawing.remove(each)
+        return each.kill()
+
+    def _look(self, seconds: float) -> None:
+        """Hear what workers say; end those that have ended, or give no sign of life."""
+        for key, _ in self._selector.select(seconds):
+            each = key.data
+            said = each.read()
+            if said is None:
+                self._ended(each)
+            else:
+                self._ready.extend(event for message in said if (event := each.event(message)))
+        now = time.monotonic()
+        if now > self._looked + self._patience / 2:  # this process itself was stopped
+            for each in self._alive():
+                each.heard = now
+        self._looked = now
+        for each in self._alive():
+            if now > each.heard + self._patience:
+                self._lost(each, f"the worker gave no sign of life for {self._patience:.0f} s")
+        self._fill()
+
+    def _ended(self, each: _Worker) -> None:
+        """The pipe of a worker is closed."""
+        each.join(10.0 if not each.steps else 1.0)
+        code = self._remove(each)
+        line = f"the worker ended with code {code} and no result"
+        if code == -signal.SIGKILL:
+            line = "the worker was killed (out of memory?)"
+        self._tell_lost(each, line)
+
+    def _lost(self, each: _Worker, line: str) -> None:
+        self._remove(each)
+        self._tell_lost(each, line)
+
+    def _tell_lost(self, each: _Worker, line: str) -> None:
+        failure = Failure(line, mistake=False, lost=True)
+        self._ready.extend(Event(step, "lost", failure=failure) for step in each.steps)
 
 
-def run(
-    jobs: Sequence[Job],
-    slots: int,
-    listener: Listener,
-    *,
-    lock: int,
-    command: Command | None = None,
-    start: Start | None = None,
-    tick: Callable[[], None] | None = None,
-) -> None:
-    """Do all jobs, at most ``slots`` at a time. A failed one does not stop the others.
-
-    Workers are forks of one process where that is safe, unless a ``command`` is given, or a
-    ``start`` that begins them, which stays open.
-    ``lock`` is inherited by every worker. If this is left by an exception (Ctrl-C, or one that
-    ``tick`` raises, which is called at least twice a second), all workers and their encoders are
-    killed first.
-    """
-    backlog = Backlog(jobs)
-    with (
-        selectors.DefaultSelector() as selector,
-        contextlib.nullcontext(start) if start else _starter(jobs, command) as starting,
-        _all_killed_at_the_end() as alive,
-    ):
-        while backlog or alive:
-            while backlog and len(alive) < slots:
-                job = backlog.take()
-                if not listener.wanted(job.task):
-                    backlog.ended(job)
-                    continue
-                Path(job.task.folder).mkdir(exist_ok=True)
-                worker = _Worker(job, starting, lock)
-                alive.append(worker)
-                selector.register(worker.messages, selectors.EVENT_READ, worker)
-                listener.started(job.task)
-            for key, _ in selector.select(_TICK if tick else None) if alive else ():
-                worker = key.data
-                for message in worker.read():
-                    if isinstance(message, int):
-                        listener.advanced(worker.task, message)
-                    else:
-                        worker.outcome = message
-                if worker.closed:
-                    selector.unregister(worker.messages)
-                    alive.remove(worker)
-                    backlog.ended(worker.job)
-                    listener.ended(worker.task, worker.end())
-            if tick:
-                tick()
+def forget_forks() -> None:
+    """End the process that workers are forked from, when they have ended: the code that it has
+    imported is no longer that of the files."""
+    server: Any = forkserver
+    server._forkserver._stop()
 
 
-@contextlib.contextmanager
-def _all_killed_at_the_end() -> Iterator[list[_Worker]]:
-    alive: list[_Worker] = []
-    try:
-        yield alive
-    finally:
-        for worker in alive:
-            worker.kill()
+class _Handed:
+    """A descriptor that the process gets which this is pickled for, as a number of its own."""
 
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
 
-@contextlib.contextmanager
-def _starter(jobs: Sequence[Job], command: Command | None) -> Iterator[Start]:
-    """One worker alone is as quick from nothing."""
-    if command is not None:
-        yield Single(command)
-    elif len(jobs) < 2 or not can_fork():
-        yield Single()
-    else:
-        with contextlib.closing(Forked(jobs[0].task.code_kept)) as forked:
-            yield forked
+    def __reduce__(self) -> tuple[Any, ...]:
+        return operator.methodcaller("detach"), (DupFd(self._descriptor),)
 
 
 class _Worker:
-    """A running worker process: its messages, its outcome, its end."""
+    """A worker process: what it was given, and its messages."""
 
-    def __init__(self, job: Job, start: Start, lock: int) -> None:
-        self.job = job
-        self.task = task = job.task
-        self.outcome: Result | Failure | None = None
-        self.closed = False
+    def __init__(self, method: str, lock: int | None, alone: bool) -> None:
+        self.steps: set[str] = set()  # given and not over
+        self.heard = time.monotonic()
         self._rest = b""
-        self.messages, messages = os.pipe()
-        stdin, self._stdin = os.pipe()  # its end tells the worker that we are gone
+        theirs, self._works = os.pipe()
+        self.messages, answers = os.pipe()
+        os.set_blocking(self.messages, False)
+        context: Any = multiprocessing.get_context(method)
         try:
-            self._process = start(task, messages, stdin, lock)
+            with _bare_start(method):
+                held = None if lock is None else _Handed(lock)
+                arguments = _Handed(theirs), _Handed(answers), held, alone
+                self._process = context.Process(target=worker.main, args=arguments)
+                self._process.start()
         finally:
-            os.close(messages)
-            os.close(stdin)
+            os.close(theirs)
+            os.close(answers)
 
-    def read(self) -> list[Message]:
-        """The messages that have come in; none and ``closed`` at the end."""
-        received = os.read(self.messages, 1 << 16)
-        self.closed = not received
+    def give(self, work: Work) -> None:
+        """Have the worker make something. It is told where to read what: a pipe that nobody empties
+        takes little."""
+        self.steps.add(work.step)
+        said = Path(work.folder) / "work.json"
+        said.write_text(work.to_json(), encoding="ascii")
+        with contextlib.suppress(BrokenPipeError):  # its end is noticed by its messages
+            os.write(self._works, json.dumps(str(said.absolute())).encode("ascii") + b"\n")
+
+    def read(self) -> list[dict[str, Any]] | None:
+        """The messages that have come in; None at the end."""
+        received = os.read(self.messages, 1 << 20)
+        if not received:
+            return None
+        self.heard = time.monotonic()
         *lines, self._rest = (self._rest + received).split(b"\n")
-        return [decode_message(line) for line in lines]
+        return [json.loads(line) for line in lines]
 
-    def end(self) -> Result | Failure:
-        """Wait for the process; a worker that said nothing has failed."""
-        code = self.kill(grace_seconds=10 if self.outcome else 1)
-        if self.outcome is not None:
-            return self.outcome
-        if code == -signal.SIGKILL:
-            return Failure("the worker was killed (out of memory?)", mistake=False, lost=True)
-        line = f"the worker ended with code {code} and no result"
-        return Failure(line, mistake=False, lost=True)
+    def event(self, message: dict[str, Any]) -> Event | None:
+        """A message as an event; None for a sign of life."""
+        step = message.get("step")
+        if step is None:
+            return None
+        if "frames" in message:
+            return Event(step, "frames", message["frames"])
+        self.steps.discard(step)
+        if "made" in message:
+            return Event(step, "made", made=Made.from_json(message["made"], message["paths"]))
+        return Event(step, "failed", failure=Failure(**message["failure"]))
 
-    def kill(self, grace_seconds: float = 0) -> int | None:
-        """End the worker's whole process group, after waiting for a voluntary end. Returns the
-        exit code, None if nobody knows it."""
-        if grace_seconds:
-            self._process.wait(grace_seconds)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        code = self._process.wait(_SECONDS_TO_DIE)
-        os.close(self._stdin)
-        os.close(self.messages)
+    def join(self, seconds: float) -> None:
+        """Wait for a voluntary end."""
+        self._process.join(seconds)
+
+    def kill(self) -> int | None:
+        """End the worker and whatever it has started. Returns the exit code, None if nobody knows
+        it."""
+        process = self._process
+        for kill in (os.killpg, os.kill):  # it may not lead its group yet
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(process.pid, signal.SIGKILL)
+        process.join(_SECONDS_TO_DIE)
+        code: int | None = process.exitcode
+        for descriptor in (self._works, self.messages):
+            os.close(descriptor)
+        if code is not None:
+            process.close()
         return code
+
+
+_STARTING = threading.Lock()
+
+
+@contextlib.contextmanager
+def _bare_start(method: str) -> Iterator[None]:
+    """While a process is started: it imports nothing from the folder that this one runs in, nor
+    the program that this one is, and computes with one thread, as there is one for each core."""
+    if method == "forkserver":
+        multiprocessing.set_forkserver_preload(["render.build.preload"])
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    changed = {"PYTHONPATH": os.pathsep.join([*paths, str(ROOT)]), "PYTHONSAFEPATH": "1"}
+    changed |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    before = {name: os.environ.get(name) for name in changed}
+    own: Any = multiprocessing.current_process()
+    with _STARTING:
+        program, daemon = sys.modules["__main__"], own._config.pop("daemon", None)
+        os.environ.update(changed)
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = program
+            if daemon is not None:  # such as a worker of Dask: ours end with it all the same
+                own._config["daemon"] = daemon
+            for name in changed:
+                os.environ.pop(name)
+            os.environ.update({name: value for name, value in before.items() if value is not None})

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.errors import LectureError, one_line
+from render.base.process import stoppable
+from render.base.project import ROOT
+from render.build.job import BuildOptions
+from render.cli.options import takes
 
 if TYPE_CHECKING:
-    from render.platforms.upload.published import Published
+    from render.platforms.upload import Published
 
-PLATFORMS = ("canvas", "youtube")
-
-EPILOG = """[bold]Examples[/]
+UPLOADS = ("canvas", "youtube")
+UPLOAD_EPILOG = """[bold]Examples[/]
 ./render.sh upload canvas --dry-run
 ./render.sh upload youtube out/en_standard/publish/youtube_full
 
@@ -23,7 +26,9 @@ Canvas: CANVAS_URL, CANVAS_TOKEN, CANVAS_COURSE.
 YouTube: YOUTUBE_CLIENT_ID, YOUTUBE_CLIENT_SECRET, YOUTUBE_REFRESH_TOKEN."""
 
 
+@takes()
 def upload(
+    options: BuildOptions,
     platform: Annotated[str, typer.Argument(metavar="PLATFORM", help="canvas or youtube.")],
     folder: Annotated[
         Path | None,
@@ -65,46 +70,36 @@ def upload(
     Sending it again replaces what was sent before. An upload that was cut off goes on where it
     was when the command is given again.
     """
-    from render.base.project import ROOT
-    from render.base.signals import stoppable
-    from render.platforms.upload import published
-    from render.platforms.upload.kept import Kept, alone
-    from render.platforms.upload.patience import Patience
+    from render.platforms import canvas, youtube
+    from render.platforms.upload import Retry, UploadState, alone, find, read
 
-    if platform not in PLATFORMS:
-        raise LectureError(field="platform", expected=" or ".join(PLATFORMS), found=repr(platform))
-    found = published.read((folder or published.find(ROOT / "out", platform)).resolve(), platform)
+    if platform not in UPLOADS:
+        raise LectureError(field="platform", expected=" or ".join(UPLOADS), found=repr(platform))
+    found = read((folder or find(ROOT / "out", platform)).resolve(), platform)
     if dry_run:
         _plan(found, privacy, course)
         return
-    kept = Kept(found.folder)
+    state, retry = UploadState(found.folder), Retry(say=_say)
     with stoppable(), alone(found.folder):
         if platform == "canvas":
-            from render.platforms.upload import canvas
-
-            canvas.connect(course, Patience(say=_say), _say).upload(found, kept)
+            canvas.connect(course, retry, _say).upload(found, state)
         else:
-            from render.platforms.upload import youtube
-
-            if privacy and privacy not in youtube.PRIVACY:
-                expected = ", ".join(youtube.PRIVACY)
-                raise LectureError(field="--privacy", expected=expected, found=repr(privacy))
-            youtube.connect(privacy, replace, Patience(say=_say), _say).upload(found, kept)
+            youtube.connect(privacy, replace, retry, _say).upload(found, state)
 
 
 def _plan(found: Published, privacy: str, course: str | None) -> None:
-    from render.platforms.upload import canvas, credentials, youtube, youtube_texts
-    from render.platforms.upload.canvas_answers import COURSE
+    from render.platforms import canvas, youtube
+    from render.platforms.upload import are_set
 
     _say(f"dry run: this is what would be sent from {found.folder}; nothing is sent")
     if found.platform == "canvas":
         lines = canvas.plan(found, course)
-        names: tuple[str, ...] = canvas.NAMES if course else (*canvas.NAMES, COURSE)
+        names: tuple[str, ...] = canvas.NAMES if course else (*canvas.NAMES, canvas.COURSE)
     else:
-        lines, names = youtube_texts.plan(found, privacy or "private"), youtube.NAMES
+        lines, names = youtube.plan(found, privacy or "private"), youtube.NAMES
     for line in lines:
         _say(f"  {line}")
-    _say(f"credentials: {credentials.are_set(names)}")
+    _say(f"credentials: {are_set(names)}")
 
 
 def _say(line: str) -> None:

@@ -13,49 +13,20 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import threading
+import sys
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.errors import LectureError, one_line
-from render.build.forks import can_fork
-from render.build.task import Task
+from render.base.process import end_with
+from render.base.reads import Reads
+from render.media.quality import Quality
+from render.media.share import Share
 
-_VIDEO = "part.mp4"
+VIDEO = "part.mp4"
 _NUMBERED = 2  # keyframes until their numbers begin anew
 _CORES = 2  # that a process keeps busy: one draws, one encodes
-
-
-def _nothing() -> None:
-    pass
-
-
-def _no_parts() -> list[Path]:
-    return []
-
-
-@dataclass(frozen=True)
-class Share:
-    """The frames ``first`` to ``end``, which is not among them, None for the end of the scene.
-
-    ``rest`` waits for the videos that follow; ``done`` is called when all frames are written.
-    """
-
-    first: int = 0
-    end: int | None = None
-    rest: Callable[[], list[Path]] = _no_parts
-    done: Callable[[], None] = _nothing
-
-    def overlap(self, place: int, count: int) -> int:
-        """How many of the ``count`` frames from ``place`` on are in the share."""
-        end = place + count if self.end is None else min(self.end, place + count)
-        return max(0, end - max(place, self.first))
-
-    def is_over(self, place: int) -> bool:
-        """Whether the share ends at or before the frame ``place``, with nothing left to do."""
-        return self.done is not _nothing and self.end is not None and place >= self.end
 
 
 def bounds(expected_frames: int, parts: int, keyframe_interval: int) -> list[int]:
@@ -68,13 +39,15 @@ def bounds(expected_frames: int, parts: int, keyframe_interval: int) -> list[int
 class Helpers:
     """Processes that draw all parts but the first.
 
-    ``draw`` plays the scene of a task, which has a folder of its own, into an encoder for
-    ``part.mp4`` there with the share that is given to it. ``share`` is what is left to this
-    process. Leaving the context ends the helpers and removes their videos.
+    ``draw`` plays the scene ``slug`` into an encoder for ``part.mp4`` in the folder that is given
+    to it, with the share that is given to it. ``share`` is what is left to this process. Leaving
+    the context ends the helpers and removes their videos.
     """
 
-    def __init__(self, task: Task, places: list[int], draw: Callable[[Task, Share], None]) -> None:
-        self._task = task
+    def __init__(
+        self, slug: str, folder: Path, places: list[int], draw: Callable[[Path, Share], None]
+    ) -> None:
+        self._slug = slug
         self._pids: dict[int, Path] = {}
         self._folders: list[Path] = []
         self.memory = 0  # bytes, of all helpers that have ended
@@ -84,14 +57,14 @@ class Helpers:
             return
         alive, self._alive = os.pipe()  # its end tells the helpers that we are gone
         for first, end in zip(places[1:], ends[1:], strict=True):
-            folder = Path(task.folder) / f"part_{first}"
-            folder.mkdir()
+            part = folder / f"part_{first}"
+            part.mkdir()
             pid = os.fork()
             if pid == 0:
                 os.close(self._alive)
-                _work(replace(task, folder=str(folder)), first, end, draw, alive)
-            self._pids[pid] = folder
-            self._folders.append(folder)
+                _work(part, first, end, draw, alive)
+            self._pids[pid] = part
+            self._folders.append(part)
         os.close(alive)
 
     def __enter__(self) -> Helpers:
@@ -102,7 +75,7 @@ class Helpers:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
         for folder in self._folders:
-            (folder / _VIDEO).unlink(missing_ok=True)  # joined
+            (folder / VIDEO).unlink(missing_ok=True)  # joined
         if self.share.end is not None:
             os.close(self._alive)
 
@@ -119,35 +92,29 @@ class Helpers:
                 os.kill(os.getpid(), signal.SIGKILL)  # out of memory: so are we, for the pool
             if status:
                 raise LectureError(
-                    where=self._task.slug,
+                    where=self._slug,
                     field=folder.name,
                     expected="a part of the video",
                     found=_failure(folder),
                 )
-            if (folder / _VIDEO).exists():  # else the scene was over before
-                yield folder / _VIDEO
+            if (folder / VIDEO).exists():  # else the scene was over before
+                yield folder / VIDEO
 
 
 def _work(
-    task: Task, first: int, end: int | None, draw: Callable[[Task, Share], None], alive: int
+    folder: Path, first: int, end: int | None, draw: Callable[[Path, Share], None], alive: int
 ) -> None:
     """Be a helper; does not return. The part is left at ``part.mp4``, if it has any frames."""
     try:
-        threading.Thread(target=_die_with, args=(alive,), daemon=True).start()
-        draw(task, Share(first, end, done=lambda: os._exit(0)))
+        end_with(alive)
+        draw(folder, Share(first, end, done=lambda: os._exit(0)))
     except BaseException as error:
         traceback.print_exc()
         line = str(error) if isinstance(error, LectureError) else f"{type(error).__name__}: {error}"
         with contextlib.suppress(OSError):
-            (Path(task.folder) / "failure.txt").write_text(one_line(line), encoding="utf-8")
+            (folder / "failure.txt").write_text(one_line(line), encoding="utf-8")
     finally:
         os._exit(1)
-
-
-def _die_with(alive: int) -> None:
-    while os.read(alive, 1):
-        pass
-    os._exit(1)
 
 
 def _failure(folder: Path) -> str:
@@ -157,16 +124,16 @@ def _failure(folder: Path) -> str:
         return "its process ended without a word"
 
 
-def places(task: Task, *, compiled: bool) -> list[int]:
-    """Where the parts of a task begin; one only, unless cores would idle and joining is exact.
+def places(reads: Reads, quality: Quality, *, compiled: bool) -> list[int]:
+    """Where the parts of a scene begin; one only, unless cores would idle and joining is exact.
 
     ``compiled``: the compiled helper draws, the only one that leaves frames out.
     """
-    from render.media.stream import is_joined_exactly
+    from render.media.pictures import is_joined_exactly
 
-    synthetic = task.voice is not None and task.voice["sounds"] is None  # spoken while it plays
-    parts = -(-task.threads // _CORES)
-    if parts < 2 or not compiled or synthetic or not can_fork():
+    synthetic = reads.spoken is not None and "name" in reads.spoken  # spoken as it plays
+    parts = -(-reads.threads // _CORES)
+    if parts < 2 or not compiled or synthetic or sys.platform != "linux":
         return [0]
-    found = bounds(task.expected_frames, parts, task.quality.keyframe_interval)
-    return found if len(found) > 1 and is_joined_exactly(task.quality) else [0]
+    found = bounds(reads.length, parts, quality.keyframe_interval)
+    return found if len(found) > 1 and is_joined_exactly(quality) else [0]

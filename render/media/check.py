@@ -1,55 +1,80 @@
 """Is this file what course platforms take? Looked at with PyAV, not with the tool that wrote it.
 
 :func:`check_video` raises a LectureError that names the first thing that is wrong. A video that
-has not passed never gets its final name.
+has not passed never gets its final name. Where the digest of the encoder's packets is known, the
+file's must be the same, and of the pictures only the keyframes are decoded; in a film only those
+that begin its chapters, as the parts have been checked before. Else everything is decoded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import av
 from av.audio.stream import AudioStream
 from av.container import InputContainer
+from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from engine.errors import LectureError
-from render.media import boxes
-from render.media.captions.check import caption_findings
-from render.media.content import content_findings, same_packets
-from render.media.expected import BT709, LIMITED, Expected, Finding
-from render.media.metadata import LANGUAGE_CODES, Chapter
+from render.base.reads import Json, Made
+from render.media import mp4
+from render.media.mp4 import LANGUAGE_CODES, Chapter
+from render.media.mux import Video, part_of, planned
 from render.media.quality import AUDIO_RATE, Quality
+from render.media.stills import is_idr, packet_units, picture_bytes
 
-
+_BT709 = 1  # its number as primaries, transfer and matrix
+_LIMITED = 1  # "tv" range
 _LONGEST = 90  # characters of what was expected or found
 
 
-def check_video(path: Path, expected: Expected, *, shown_as: str | None = None) -> None:
+@dataclass(frozen=True)
+class Finding:
+    """One property: what was expected and what the file has."""
+
+    field: str
+    expected: object
+    found: object
+
+
+def check(
+    spec: Mapping[str, Json],
+    needs: Mapping[str, Made],
+    files: Mapping[str, Path],
+    facts: Mapping[str, Json],
+) -> None:
+    """Check what ``render.media.mux.make`` has made of ``spec`` and ``needs``. Raises LectureError,
+    also where a part has become another video meanwhile."""
+    expected, parts = planned(spec, needs, facts["key"])
+    copies = [part_of(files["video"], index) for index in range(len(parts))]
+    for slug, copy in zip(spec["parts"], copies, strict=True):
+        pictures = needs[f"pictures {slug}"].facts.get("pictures")
+        if pictures is not None and pictures_of([copy]) != pictures:
+            expect = "the pictures that were drawn"
+            raise LectureError(where=slug, expected=expect, found="those of another video")
+    if len(parts) > 1:
+        pictures = pictures_of(copies)
+    shown_as = spec["parts"][0] if len(parts) == 1 else "the film"
+    check_video(files["video"], replace(expected, pictures=pictures), shown_as=shown_as)
+
+
+def check_video(path: Path, expected: Video, *, shown_as: str | None = None) -> None:
     """Raise LectureError for the first property of ``path`` that is not as it must be.
 
     ``shown_as``: the name for the message, where ``path`` is a temporary one.
     """
-    _demand(_findings(path, expected), shown_as or path)
-
-
-def check_captioned(
-    path: Path, source: Path, expected: Expected, *, shown_as: str | None = None
-) -> None:
-    """As :func:`check_video`, for a copy with captions of a ``source`` that has passed it: its
-    pictures and sound are not decoded again, but must be the same packets at the same times."""
-    _demand(_head_findings(path, expected), shown_as or path)
-    _demand(iter([Finding("pictures and sound as before", True, same_packets(path, source))]), path)
-
-
-def _demand(findings: Iterator[Finding], where: str | Path) -> None:
-    for finding in findings:
-        if not finding.good:
+    for finding in _findings(path, expected):
+        if finding.expected != finding.found:
             raise LectureError(
-                where=where,
+                where=shown_as or path,
                 field=finding.field,
                 expected=_short(finding.expected),
                 found=_short(finding.found),
@@ -76,38 +101,41 @@ def read_origin(path: Path) -> tuple[str, int]:
         raise LectureError(where=path, expected="a video of ours", found=str(error)) from error
 
 
-def _findings(path: Path, expected: Expected) -> Iterator[Finding]:
-    yield from _head_findings(path, expected)
-    try:
-        yield from content_findings(path, expected)
-    except (av.FFmpegError, OSError) as error:
-        yield Finding("file", "a readable MP4", str(error))
+def pictures_of(paths: Iterable[Path]) -> str | None:
+    """The digest of the pictures of videos, one after the other, as ``Expected`` has it; None
+    where they are not encoded alike."""
+    digest = hashlib.blake2b(digest_size=16)
+    headers = set()
+    for path in paths:
+        with av.open(str(path.absolute())) as container:
+            stream = container.streams.video[0]
+            headers.add(bytes(stream.codec_context.extradata or b""))
+            for packet in container.demux(stream):
+                digest.update(picture_bytes(packet_units(bytes(packet))))
+    return digest.hexdigest() if len(headers) == 1 else None
 
 
-def _head_findings(path: Path, expected: Expected) -> Iterator[Finding]:
+def _findings(path: Path, expected: Video) -> Iterator[Finding]:
     try:
-        yield from _file_findings(path)
+        names = [name for name in mp4.top_level(path) if name in ("ftyp", "moov", "mdat")]
+        yield Finding("order of the file's boxes (faststart)", ["ftyp", "moov", "mdat"], names)
+        yield Finding("edit lists", 0, mp4.edit_lists(path))
         with av.open(str(path.absolute())) as container:
             yield from _stream_findings(container, expected)
-            video, audio = container.streams.video[0], container.streams.audio[0]
-            yield from _video_findings(video, expected.quality)
-            yield from _audio_findings(audio)
+            yield from _video_findings(container.streams.video[0], expected.quality)
+            yield from _audio_findings(container.streams.audio[0])
             yield from _name_findings(container, expected)
             yield from _chapter_findings(container, expected)
-        yield from caption_findings(path, expected)
+            yield from _caption_findings(container, expected)
+        yield from _packet_findings(path, expected)
+        yield from _decoded_findings(path, expected)
     except (av.FFmpegError, OSError) as error:
         yield Finding("file", "a readable MP4", str(error))
 
 
-def _file_findings(path: Path) -> Iterator[Finding]:
-    names = [name for name in boxes.top_level(path) if name in ("ftyp", "moov", "mdat")]
-    yield Finding("order of the file's boxes (faststart)", ["ftyp", "moov", "mdat"], names)
-    yield Finding("edit lists", 0, boxes.edit_lists(path))
-
-
-def _stream_findings(container: InputContainer, expected: Expected) -> Iterator[Finding]:
+def _stream_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
     kinds = [stream.type for stream in container.streams]
-    wanted = ["video", "audio", *("subtitle" for _ in expected.captions)]
+    wanted = ["video", "audio", *("subtitle" for _ in expected.tracks)]
     wanted += ["data"] if expected.chapters else []
     yield Finding("container", True, "mp4" in container.format.name.split(","))
     yield Finding("streams", wanted, kinds)
@@ -122,10 +150,10 @@ def _video_findings(stream: VideoStream, quality: Quality) -> Iterator[Finding]:
     yield Finding("height", quality.height, codec.height)
     yield Finding("frame rate", Fraction(quality.fps), stream.average_rate)
     yield Finding("pixel shape", Fraction(1), codec.sample_aspect_ratio or Fraction(1))
-    yield Finding("colour primaries (1 is BT.709)", BT709, int(codec.color_primaries))
-    yield Finding("colour transfer (1 is BT.709)", BT709, int(codec.color_trc))
-    yield Finding("colour matrix (1 is BT.709)", BT709, int(codec.colorspace))
-    yield Finding("colour range (1 is limited)", LIMITED, int(codec.color_range))
+    yield Finding("colour primaries (1 is BT.709)", _BT709, int(codec.color_primaries))
+    yield Finding("colour transfer (1 is BT.709)", _BT709, int(codec.color_trc))
+    yield Finding("colour matrix (1 is BT.709)", _BT709, int(codec.colorspace))
+    yield Finding("colour range (1 is limited)", _LIMITED, int(codec.color_range))
 
 
 def _audio_findings(stream: AudioStream) -> Iterator[Finding]:
@@ -136,7 +164,7 @@ def _audio_findings(stream: AudioStream) -> Iterator[Finding]:
     yield Finding("audio channels", "stereo", codec.layout.name)
 
 
-def _name_findings(container: InputContainer, expected: Expected) -> Iterator[Finding]:
+def _name_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
     code = LANGUAGE_CODES[expected.origin.language]
     yield Finding("title", _plain(expected.title), _plain(container.metadata.get("title", "")))
     yield Finding("comment", str(expected.origin), container.metadata.get("comment"))
@@ -144,8 +172,8 @@ def _name_findings(container: InputContainer, expected: Expected) -> Iterator[Fi
         yield Finding(f"{stream.type} language", code, stream.metadata.get("language"))
 
 
-def _chapter_findings(container: InputContainer, expected: Expected) -> Iterator[Finding]:
-    """How many chapters there are, then one after the other, so that the first wrong one is named."""
+def _chapter_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
+    """Their number, then one after the other, so that the first wrong one is named."""
     found = [_as_chapter(entry, expected.quality.fps) for entry in container.chapters()]
     yield Finding("chapters", len(expected.chapters), len(found))
     for number, (wanted, given) in enumerate(zip(expected.chapters, found, strict=False), start=1):
@@ -162,3 +190,151 @@ def _as_chapter(entry: Any, fps: int) -> Chapter:
 def _plain(text: str) -> str:
     """As players show it: line ends alike, blanks at the ends left out."""
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").strip()
+
+
+def _caption_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
+    """Each track: its language, name, that it waits to be asked for, and every cue."""
+    for track, stream in zip(expected.tracks, container.streams.subtitles, strict=True):
+        named = f"captions in {track.name}"
+        tags = stream.metadata
+        yield Finding(f"{named}: codec", "mov_text", stream.codec_context.name)
+        yield Finding(f"{named}: language", track.code, tags.get("language"))
+        yield Finding(f"{named}: name", track.name, tags.get("handler_name"))
+        yield Finding(f"{named}: shown unasked", 0, int(stream.disposition))
+        wanted, found = track.shown(), _cues(container, stream)
+        yield Finding(f"{named}: cues", len(wanted), len(found))
+        for index, (cue, there) in enumerate(zip(wanted, found, strict=True), start=1):
+            yield Finding(f"{named}: cue {index}", cue, there)
+        container.seek(0)
+
+
+def _cues(container: Any, stream: Any) -> list[tuple[int, int, str]]:
+    """Start and end in milliseconds, and text. Between cues a track has empty texts."""
+    found = []
+    for packet in container.demux(stream):
+        data = bytes(packet)
+        size = int.from_bytes(data[:2], "big")
+        if packet.pts is None or not size:
+            continue
+        start = packet.pts * packet.time_base * 1000
+        end = start + packet.duration * packet.time_base * 1000
+        found.append((round(start), round(end), data[2 : 2 + size].decode("utf-8", "replace")))
+    return found
+
+
+@dataclass(frozen=True)
+class _Packet:
+    """Of one packet: presentation time and length in seconds, and for pictures the restart."""
+
+    time: Fraction
+    length: Fraction
+    keyframe: bool
+    idr: bool
+
+
+def _packets(path: Path) -> tuple[list[_Packet], list[_Packet], str]:
+    """The packets of the pictures and of the sound, in file order; a digest of the pictures."""
+    found: dict[str, list[_Packet]] = {"video": [], "audio": []}
+    digest = hashlib.blake2b(digest_size=16)
+    with av.open(str(path.absolute())) as container:
+        streams = container.streams.video[0], container.streams.audio[0]
+        for packet in container.demux(*streams):
+            if packet.pts is None or packet.time_base is None:
+                continue  # the empty packet at the end
+            kind, base = packet.stream.type, packet.time_base
+            idr = False
+            if kind == "video":
+                data = bytes(packet)
+                digest.update(picture_bytes(packet_units(data)))
+                idr = packet.is_keyframe and is_idr(data)
+            times = packet.pts * base, (packet.duration or 0) * base
+            found[kind].append(_Packet(*times, packet.is_keyframe, idr))
+    return found["video"], found["audio"], digest.hexdigest()
+
+
+def _packet_findings(path: Path, expected: Video) -> Iterator[Finding]:
+    """Time stamps, keyframes and lengths, from the packets, nothing decoded."""
+    quality, frames = expected.quality, expected.frames
+    pictures, sound, digest = _packets(path)
+    yield Finding("frames", frames, len(pictures))
+    times = sorted(picture.time * quality.fps for picture in pictures)
+    yield Finding("constant frame rate from 0", True, times == list(range(frames)))
+    restarts = [picture.time * quality.fps for picture in pictures if picture.keyframe]
+    yield Finding("first keyframe", [0], restarts[:1])
+    gaps = (b - a for a, b in pairwise([*restarts, Fraction(frames)]))
+    limit = quality.keyframe_interval
+    yield Finding(
+        f"frames between keyframes, over {limit}", [], [int(g) for g in gaps if g > limit]
+    )
+    yield Finding("closed groups of pictures", True, _closed(pictures))
+    if expected.pictures is not None:
+        yield Finding("pictures as they were encoded", expected.pictures, digest)
+    yield from _sound_findings(sound, frames * quality.samples_per_frame, quality)
+
+
+def _sound_findings(sound: Sequence[_Packet], samples: int, quality: Quality) -> Iterator[Finding]:
+    """The sound starts with the pictures and ends with them, give or take one frame."""
+    yield Finding("start of the sound", [0], [packet.time for packet in sound[:1]])
+    length = int(sum(packet.length for packet in sound) * AUDIO_RATE)
+    within = abs(length - samples) <= quality.samples_per_frame
+    yield Finding("samples of sound", samples, samples if within else length)
+
+
+def _closed(pictures: Sequence[_Packet]) -> bool:
+    """Every keyframe is an IDR picture, and nothing sent after it is shown before it."""
+    newest = Fraction(0)
+    for picture in pictures:
+        if picture.keyframe:
+            newest = picture.time
+        if picture.time < newest or picture.keyframe != picture.idr:
+            return False
+    return True
+
+
+def _decoded_findings(path: Path, expected: Video) -> Iterator[Finding]:
+    """Decode; the decoder is told to complain rather than to patch things up.
+
+    The colour tags are looked at again: here they are those inside the H.264 stream, which some
+    players believe rather than the container's.
+    """
+    tags: Counter[tuple[int, ...]] = Counter()
+    with av.open(str(path.absolute())) as container:
+        video = container.streams.video[0]
+        video.thread_type = "AUTO"
+        video.codec_context.options = {"err_detect": "explode"}
+        for frame in _frames(container, expected):
+            colours = frame.color_primaries, frame.color_trc, frame.colorspace, frame.color_range
+            tags[tuple(map(int, colours))] += 1
+    with av.open(str(path.absolute())) as container:
+        samples = sum(frame.samples for frame in container.decode(audio=0))
+    yield Finding("decoded frames", _decoded_frames(expected), sum(tags.values()))
+    named = "colours in the H.264 stream (primaries, transfer, matrix, range)"
+    yield Finding(named, [(_BT709, _BT709, _BT709, _LIMITED)], list(tags))
+    wanted = expected.frames * expected.quality.samples_per_frame
+    yield Finding("decoded sound is as long", True, samples >= wanted - 1024)
+
+
+def _frames(container: InputContainer, expected: Video) -> Iterator[VideoFrame]:
+    """Those to be looked at: all, the keyframes, or those that begin a chapter."""
+    video = container.streams.video[0]
+    if expected.pictures is not None and expected.chapters:
+        assert video.time_base is not None
+        for chapter in expected.chapters:
+            time = Fraction(chapter.start, expected.quality.fps)
+            container.seek(int(time / video.time_base), stream=video)
+            frame = next(container.decode(video))
+            if frame.pts is not None and frame.pts * video.time_base == time:
+                yield frame
+        return
+    if expected.pictures is not None:
+        video.codec_context.skip_frame = "NONKEY"
+    yield from container.decode(video)
+
+
+def _decoded_frames(expected: Video) -> int:
+    """How many frames :func:`_frames` gives for a good video."""
+    if expected.pictures is None:
+        return expected.frames
+    if expected.chapters:
+        return len(expected.chapters)
+    return -(-expected.frames // expected.quality.keyframe_interval)

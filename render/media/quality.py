@@ -38,6 +38,9 @@ class Quality:
         return KEYFRAME_SECONDS * self.fps
 
 
+#: of finished video, at the least: what surely does not fit is refused before it starts
+BYTES_PER_SECOND = {"draft": 30_000, "standard": 80_000, "high": 90_000, "4k": 300_000}
+
 QUALITIES: dict[str, Quality] = {
     quality.name: quality
     for quality in (

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 _START = b"\0\0\0\1"
 _SLICE, _IDR, _NOTE, _PARAMETERS = 1, 5, 6, 7  # types of NAL units
 _P_SLICES = (0, 5)
+_LENGTH_BYTES = 4  # MP4 puts this many bytes of length before each unit
 _HIGH = (100, 110, 122, 244, 44)  # profiles with chroma and bit depth in the parameters
 
 
@@ -65,9 +66,29 @@ class Stills:
 
 
 def nal_units(packet: bytes) -> Iterator[bytes]:
-    """The units between the start codes, as they stand there."""
+    """The H.264 units between the start codes of an encoder's packet, as they stand there."""
     for unit in re.split(b"\0\0\1", packet)[1:]:
         yield unit.rstrip(b"\0")
+
+
+def packet_units(packet: bytes) -> Iterator[bytes]:
+    """The H.264 units in one MP4 packet."""
+    position = 0
+    while position + _LENGTH_BYTES < len(packet):
+        start = position + _LENGTH_BYTES
+        position = start + int.from_bytes(packet[position:start], "big")
+        yield packet[start:position]
+
+
+def is_idr(packet: bytes) -> bool:
+    """Whether a packet holds an IDR picture, the start of a closed group."""
+    return any(unit[0] & 0x1F == _IDR for unit in packet_units(packet))
+
+
+def picture_bytes(found: Iterable[bytes]) -> bytes:
+    """Of the units of a packet those that make the picture, in one piece: parameters, which muxers
+    repeat, and notes do not count."""
+    return b"".join(unit for unit in found if unit and unit[0] & 0x1F in (_SLICE, _IDR))
 
 
 def in_stream(units: Iterable[bytes]) -> bytes:

@@ -7,7 +7,7 @@ not matter.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import gcd
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.media import boxes
+from render.media import mp4, timedtext
 
 #: Every fact that a rule can be about, and the unit of its value.
 WHAT = {
@@ -80,16 +80,16 @@ def of_video(path: Path, name: str) -> list[Fact]:
     try:
         with av.open(str(path.absolute())) as container:
             found = dict(_of_container(container))
-        names = boxes.top_level(path)
+        names = mp4.top_level(path)
     except (av.FFmpegError, OSError, LookupError) as error:
         raise LectureError(where=path, expected="a video", found=str(error)) from error
     if "moov" in names and "mdat" in names:
         found["index in front"] = names.index("moov") < names.index("mdat")
-        found["edit lists"] = boxes.edit_lists(path)
+        found["edit lists"] = mp4.edit_lists(path)
     found["video size"] = path.stat().st_size
     found["bit rate"] = found["video size"] * 8 / 1e6 / max(0.001, found["video length"])
     found["video file name"] = name
-    return [Fact(name, what, value) for what, value in found.items()]
+    return _listed(name, found)
 
 
 def _of_container(container: Any) -> Iterator[tuple[str, Any]]:
@@ -137,16 +137,17 @@ def _shape(width: int, height: int) -> str:
 def of_captions(path: Path, name: str, language: str) -> list[Fact]:
     """``name`` is what the file will be called. Raises LectureError for captions that cannot be
     read or are empty."""
-    from render.media.captions.published import cues
-
-    end = max(cue.end for cue in cues(path))
+    cues = timedtext.read(path)
+    if not cues:
+        raise LectureError(where=path, expected="captions", found="none")
+    end = max(cue.end for cue in cues) / timedtext.READ_FPS
     facts = {
         "caption format": name.rpartition(".")[2],
         "caption size": path.stat().st_size,
         "caption language": language,
         "end of the captions": end,
     }
-    return [Fact(name, what, value) for what, value in facts.items()]
+    return _listed(name, facts)
 
 
 def of_cover(path: Path, name: str) -> list[Fact]:
@@ -167,23 +168,27 @@ def of_cover(path: Path, name: str) -> list[Fact]:
         "cover height": height,
         "cover shape": _shape(width, height),
     }
-    return [Fact(name, what, value) for what, value in facts.items()]
+    return _listed(name, facts)
+
+
+def together(tags: Sequence[str]) -> int:
+    """Characters of all tags, as platforms count them: with the commas between them, and quotes
+    around those of several words."""
+    return sum(len(tag) + 2 * (" " in tag) for tag in tags) + max(0, len(tags) - 1)
 
 
 def of_texts(where: str, title: str, description: str, tags: Sequence[str]) -> list[Fact]:
-    """Lengths of what is to be pasted into a form. Platforms count tags with the commas between
-    them, and quotes around those of several words."""
-    together = sum(len(tag) + 2 * (" " in tag) for tag in tags) + max(0, len(tags) - 1)
-    facts: list[tuple[str, Any]] = [
-        ("title", title),
-        ("title length", len(title)),
-        ("description", description),
-        ("description length", len(description)),
-        ("description bytes", len(description.encode())),
-        ("number of tags", len(tags)),
-        ("tags together", together),
-    ]
-    return [Fact(where, what, value) for what, value in facts]
+    """Lengths of what is to be pasted into a form."""
+    facts: dict[str, Any] = {
+        "title": title,
+        "title length": len(title),
+        "description": description,
+        "description length": len(description),
+        "description bytes": len(description.encode()),
+        "number of tags": len(tags),
+        "tags together": together(tags),
+    }
+    return _listed(where, facts)
 
 
 def chapters_in(description: str) -> list[tuple[int, str]]:
@@ -200,10 +205,14 @@ def of_chapters(where: str, description: str, seconds: float) -> list[Fact]:
     if not chapters:
         return []
     starts = [start for start, _ in chapters]
-    facts: list[tuple[str, Any]] = [
-        ("start of the first chapter", starts[0]),
-        ("number of chapters", len(chapters)),
-        ("length of a chapter", min(b - a for a, b in pairwise([*starts, seconds]))),
-        ("chapter title length", max(len(title) for _, title in chapters)),
-    ]
-    return [Fact(where, what, value) for what, value in facts]
+    facts = {
+        "start of the first chapter": starts[0],
+        "number of chapters": len(chapters),
+        "length of a chapter": min(b - a for a, b in pairwise([*starts, seconds])),
+        "chapter title length": max(len(title) for _, title in chapters),
+    }
+    return _listed(where, facts)
+
+
+def _listed(where: str, facts: Mapping[str, Any]) -> list[Fact]:
+    return [Fact(where, what, value) for what, value in facts.items()]

@@ -1,25 +1,27 @@
-"""What platforms take, read from ``assets/platforms.toml``."""
+"""What platforms take (``assets/platforms.toml``), whether files fit, and findings in words."""
 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LectureError, quoted
+from engine.errors import LectureError, one_line, quoted
 from render.base.project import ASSETS
+from render.base.reader import Reader, shaped
+from render.platforms.facts import WHAT, Fact
 
 FILE = ASSETS / "platforms.toml"
 PUBLISHED = ("film", "scenes", "both")
 CAPTIONS = ("srt", "vtt", "bcc")
 CHAPTERS = ("description", "by hand", "file")
-
 #: How a rule judges a value.
 TESTS = ("at_most", "at_least", "one_of", "is", "matches", "without")
+_TOLERANCE = 0.5  # seconds
+_TAKES = 60  # characters of a text that a message shows
 
 
 @dataclass(frozen=True)
@@ -74,20 +76,75 @@ class Platform:
         most = [r.value for r in self.rules if (r.what, r.test) == (what, "at_most")]
         return min(most, default=None)
 
+    def findings(self, facts: Iterable[Fact]) -> list[Finding]:
+        """Every fact that it does not take or advises against, in the order of its rules."""
+        by_what: dict[str, list[Fact]] = {}
+        for fact in facts:
+            by_what.setdefault(fact.what, []).append(fact)
+        return [
+            Finding(fact, rule)
+            for rule in self.rules
+            for fact in by_what.get(rule.what, ())
+            if not rule.allows(fact.value)
+        ]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A fact that a rule does not allow."""
+
+    fact: Fact
+    rule: Rule
+
+    def __str__(self) -> str:
+        return ENGLISH.told(self, [self.fact.where])
+
+
+def overlong(facts: Iterable[Fact], seconds: float) -> list[Finding]:
+    """Captions that go on after a video of ``seconds``: those of another one."""
+    source = Source("video", "the video they belong to", "", "")
+    rule = Rule("end of the captions", "at_most", seconds + _TOLERANCE, source)
+    return [Finding(f, rule) for f in facts if f.what == rule.what and not rule.allows(f.value)]
+
+
+def faults(found: Sequence[Finding]) -> list[Finding]:
+    """Those that stop a publication."""
+    return [finding for finding in found if not finding.rule.advice]
+
+
+def advice(found: Sequence[Finding]) -> list[Finding]:
+    """Those that do not."""
+    return [finding for finding in found if finding.rule.advice]
+
+
+@dataclass(frozen=True)
+class _Cited:
+    """A source as the file has it."""
+
+    title: str
+    address: str
+    date: str
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """A platform as the file has it."""
+
+    name: str
+    publish: str
+    captions: list[str] = field(default_factory=list)
+    chapters: list[str] = field(default_factory=list)
+    rules: list[dict[str, Any]] = field(default_factory=list)
+
 
 @cache
 def platforms(file: Path = FILE) -> dict[str, Platform]:
     """Every platform by its key. Raises LectureError where the file is not as it must be."""
-    try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise LectureError(where=file, expected="valid TOML", found=str(error)) from error
-    try:
-        sources = {key: Source(key=key, **said) for key, said in table.pop("sources").items()}
-    except (KeyError, TypeError, AttributeError) as error:
-        raise LectureError(
-            where=file, field="sources", expected="title, address and date", found=str(error)
-        ) from error
+    table = Reader().toml(file, dict[str, dict[str, Any]])
+    sources = {
+        key: Source(key, **asdict(shaped(said, _Cited, file, f"sources.{key}")))
+        for key, said in table.pop("sources", {}).items()
+    }
     return {key: _platform(file, key, said, sources) for key, said in table.items()}
 
 
@@ -103,50 +160,133 @@ def named(key: str) -> Platform:
 def _platform(
     file: Path, key: str, said: Mapping[str, Any], sources: Mapping[str, Source]
 ) -> Platform:
-    def entry(field: str, kind: type, allowed: tuple[str, ...]) -> Any:
-        value = said.get(field)
-        values = value if isinstance(value, list) else [value]
-        if not isinstance(value, kind) or (allowed and not set(values) <= set(allowed)):
-            expected = ", ".join(allowed) or kind.__name__
-            raise LectureError(
-                where=file, field=f"{key}.{field}", expected=expected, found=quoted(value)
-            )
-        return value
-
-    rules = entry("rules", list, ())
+    listed = shaped(said, _Listed, file, key)
+    for name, values, allowed in (
+        ("publish", [listed.publish], PUBLISHED),
+        ("captions", listed.captions, CAPTIONS),
+        ("chapters", listed.chapters, CHAPTERS),
+    ):
+        for value in values:
+            _one_of(file, f"{key}.{name}", value, allowed)
     return Platform(
         key=key,
-        name=entry("name", str, ()),
-        publish=entry("publish", str, PUBLISHED),
-        captions=tuple(entry("captions", list, CAPTIONS)),
-        chapters=tuple(entry("chapters", list, CHAPTERS)),
+        name=listed.name,
+        publish=listed.publish,
+        captions=tuple(listed.captions),
+        chapters=tuple(listed.chapters),
         rules=tuple(
-            _rule(file, f"{key}.rules[{index}]", rule, sources) for index, rule in enumerate(rules)
+            _rule(file, f"{key}.rules[{index}]", rule, sources)
+            for index, rule in enumerate(listed.rules)
         ),
     )
 
 
-def _rule(file: Path, field: str, said: Any, sources: Mapping[str, Source]) -> Rule:
-    from render.platforms.facts import WHAT
-
-    tests = [test for test in TESTS if isinstance(said, dict) and test in said]
+def _rule(file: Path, where: str, said: dict[str, Any], sources: Mapping[str, Source]) -> Rule:
+    tests = [test for test in TESTS if test in said]
     if len(tests) != 1:
-        raise LectureError(
-            where=file, field=field, expected=f"one of {', '.join(TESTS)}", found=quoted(said)
+        expected = f"one of {', '.join(TESTS)}"
+        raise LectureError(where=file, field=where, expected=expected, found=quoted(said))
+    what = _one_of(file, f"{where}.what", said.get("what"), WHAT)
+    source = _one_of(file, f"{where}.source", said.get("source"), sources)
+    return Rule(what, tests[0], said[tests[0]], sources[source], bool(said.get("advice")))
+
+
+def _one_of(file: Path, where: str, value: Any, allowed: Iterable[str]) -> str:
+    """Raises LectureError for any other value."""
+    if value not in tuple(allowed):
+        expected = f"one of {', '.join(allowed)}"
+        raise LectureError(where=file, field=where, expected=expected, found=quoted(value))
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How findings are worded in a language: its phrases, and its names for facts and units where
+    they are not the English ones of ``facts.WHAT``."""
+
+    line: str = "{files}: {what}: expected {expected}, found {found} ({source})"
+    files: str = "{first} and {more} more"
+    at_most: str = "at most {value}"
+    at_least: str = "at least {value}"
+    either: str = " or "
+    named: str = "a name like {value}"
+    without: str = "none of the characters {value}"
+    yes: str = "yes"
+    no: str = "no"
+    hours: str = "{hours} h {minutes:02d} min"
+    minutes: str = "{minutes} min {seconds:02d} s"
+    second: str = "{seconds:.3g} s"
+    bytes: str = "{count} bytes"
+    size: str = "{large} ({count} bytes)"
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def lines(self, found: Iterable[Finding]) -> list[str]:
+        """A line for each thing that is wrong, however many files it is wrong with."""
+        alike: dict[tuple[Rule, str], list[Finding]] = {}
+        for finding in found:
+            value = self.shown(finding.fact.what, finding.fact.value)
+            alike.setdefault((finding.rule, value), []).append(finding)
+        return [self.told(same[0], [one.fact.where for one in same]) for same in alike.values()]
+
+    def told(self, finding: Finding, files: Sequence[str]) -> str:
+        """File, what is wrong, what is expected and found, and who says so; one line."""
+        rule, fact, (first, *others) = finding.rule, finding.fact, files
+        listed = self.files.format(first=first, more=len(others), all=len(files))
+        return one_line(
+            self.line.format(
+                files=listed if others else first,
+                what=self.names.get(fact.what, fact.what),
+                expected=self.expected(rule),
+                found=self.shown(fact.what, fact.value),
+                source=", ".join(filter(None, (rule.source.title, rule.source.date))),
+            )
         )
-    if said.get("what") not in WHAT:
-        raise LectureError(
-            where=file,
-            field=f"{field}.what",
-            expected=f"one of {', '.join(WHAT)}",
-            found=quoted(said.get("what")),
-        )
-    if said.get("source") not in sources:
-        raise LectureError(
-            where=file,
-            field=f"{field}.source",
-            expected=f"one of {', '.join(sources)}",
-            found=quoted(said.get("source")),
-        )
-    test = tests[0]
-    return Rule(said["what"], test, said[test], sources[said["source"]], bool(said.get("advice")))
+
+    def expected(self, rule: Rule) -> str:
+        """What a rule asks for: ``at most 8.6 GB``."""
+        value = rule.value
+        match rule.test:
+            case "at_most":
+                return self.at_most.format(value=self.shown(rule.what, value))
+            case "at_least":
+                return self.at_least.format(value=self.shown(rule.what, value))
+            case "one_of":
+                return self.either.join(self.shown(rule.what, one) for one in value)
+            case "matches":
+                return self.named.format(value=value) if "name" in rule.what else f"{value}"
+            case "without":
+                return self.without.format(value=" ".join(value))
+            case _:
+                return self.shown(rule.what, value)
+
+    def shown(self, what: str, value: Any) -> str:
+        """A value with its unit, as people write it."""
+        unit = WHAT[what]
+        if isinstance(value, bool):
+            return self.yes if value else self.no
+        if isinstance(value, str):
+            return value if len(value) <= _TAKES else f"{value[: _TAKES - 1]}…"
+        if unit == "bytes":
+            return self._bytes(value)
+        if unit == "seconds":
+            return self._seconds(value)
+        number = f"{value:.3g}" if isinstance(value, float) else f"{value}"
+        name = self.names.get(unit) or (unit.removesuffix("s") if value == 1 else unit)
+        return f"{number} {name}".strip()
+
+    def _bytes(self, count: int) -> str:
+        for size, name in ((1_000_000_000, "GB"), (1_000_000, "MB")):
+            if count >= size:
+                return self.size.format(large=f"{count / size:.4g} {name}", count=count)
+        return self.bytes.format(count=count)
+
+    def _seconds(self, seconds: float) -> str:
+        if seconds < 60:
+            return self.second.format(seconds=seconds)
+        minutes, rest = divmod(round(seconds), 60)
+        if minutes < 60:
+            return self.minutes.format(minutes=minutes, seconds=rest)
+        return self.hours.format(hours=minutes // 60, minutes=minutes % 60)
+
+
+ENGLISH = Wording()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +10,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from engine.errors import LectureError, from_os_error, one_line
-from render.base.helpers import share_out
-from render.base.workspace import make_folder
-from render.build.task import Failure
+from render.base.failure import Failure
+from render.base.files import make_folder, replacing
+from render.base.process import share_out
 from scenes import fonts, playthrough
 from scenes.base import LectureScene
 from scenes.registry import SceneInfo
@@ -71,13 +68,8 @@ def write(order: SheetOrder) -> Path:
     """Draw one sheet and put it in place. Raises LectureError where it cannot be written."""
     make_folder(order.folder)
     page = sheet(order.scene, order.settings, height=order.height)
-    aside = order.path.with_name(f".{os.getpid()}_{order.path.name}")
-    try:
-        page.save(aside)
-        aside.replace(order.path)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise from_os_error(error, order.path) from error
+    with replacing(order.path) as fresh:
+        page.save(fresh)
     return order.path
 
 
@@ -85,12 +77,8 @@ def attempt(order: SheetOrder) -> Path | Failure:
     """As :func:`write`; why it could not be done is returned, so that others go on."""
     try:
         return write(order)
-    except LectureError as error:
-        return Failure(f"{order.path.stem}: no sheet: {error}", mistake=True)
     except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        said = f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})"
-        return Failure(one_line(f"{order.path.stem}: no sheet: {said}"), mistake=False)
+        return Failure.of(error, f"{order.path.stem}: no sheet")
 
 
 def write_all(orders: Sequence[SheetOrder], jobs: int) -> Iterator[Path | Failure]:

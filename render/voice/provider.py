@@ -1,18 +1,34 @@
-"""Synthetic voices: ``draft``, or one of your own by the import path of its class."""
+"""Synthetic voices: ``draft``, or one of your own by the import path of its class.
+
+The draft voice is eSpeak NG 1.52, as the package espeakng-loader carries it. It needs no network
+and speaks at once; it is for hearing the timing, not for students' ears.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import importlib
 import importlib.metadata
 import importlib.util
+import re
 import sys
+import wave
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from engine.errors import LectureError
+from render.base.failure import need
 
-DRAFT = "render.voice.draft:Draft"
+DRAFT = "render.voice.provider:Draft"
+_VOICES = {"zh": "cmn", "en": "en-us"}
+_SPEED = 165  # words a minute
+_UTF8, _RETRIEVAL, _RATE = 1, 1, 1
+_LEAD = 0.05  # seconds of silence before the first word
+_HAN = re.compile("([\u4e00-\u9fff]+)")
+_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
 
 
 @runtime_checkable
@@ -44,11 +60,12 @@ def find(name: str, folder: str) -> Provider:
 
 
 def identity(name: str, folder: str) -> str:
-    """Stands for a voice as it is now: its name and a digest of its file. Does not import it.
-
-    Raises LectureError where there is no such module.
+    """Stands for a voice as it is now: its name and a digest of its file; of the draft voice the
+    version. Does not import it. Raises LectureError where there is no such module.
     """
     module, _ = _split(name)
+    if name == "draft":
+        return f"draft {_version()}"
     if folder not in sys.path:
         sys.path.append(folder)
     try:
@@ -59,6 +76,13 @@ def identity(name: str, folder: str) -> str:
         raise _bad(name, f"no module {module}")
     data = Path(spec.origin).read_bytes()
     return f"{name} {hashlib.sha256(data).hexdigest()[:16]}"
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("espeakng-loader")
+    except importlib.metadata.PackageNotFoundError:
+        return "none"  # which is reported when it is to speak
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -74,3 +98,62 @@ def _split(name: str) -> tuple[str, str]:
 
 def _bad(name: str, found: str) -> LectureError:
     return LectureError(field=f"--voice {name}", expected="a voice (docs/voice.md)", found=found)
+
+
+class Draft:
+    """Speaks Chinese and English; a Chinese word in an English sentence is said in Chinese."""
+
+    def __init__(self) -> None:
+        self._library, self._hertz = _load()
+
+    def say(self, text: str, language: str, target: Path) -> None:
+        self._pieces: list[bytes] = [bytes(2 * int(_LEAD * self._hertz))]
+        hear = _CALLBACK(self._hear)
+        self._library.espeak_SetSynthCallback(hear)
+        for voice, piece in _pieces(text, language):
+            self._speak(voice, piece)
+        with wave.open(str(target), "wb") as file:
+            file.setparams((1, 2, self._hertz, 0, "NONE", ""))
+            file.writeframes(b"".join(self._pieces))
+
+    def _speak(self, voice: str, text: str) -> None:
+        data = text.encode()
+        failed = (
+            self._library.espeak_SetVoiceByName(voice.encode())
+            or self._library.espeak_SetParameter(_RATE, _SPEED, 0)
+            or self._library.espeak_Synth(data, len(data) + 1, 0, 0, 0, _UTF8, None, None)
+            or self._library.espeak_Synchronize()
+        )
+        if failed:
+            raise LectureError(
+                field="--voice draft", expected=f"the voice {voice}", found=f"error {failed}"
+            )
+
+    def _hear(self, samples: int | None, count: int, _: Any) -> int:
+        if samples and count > 0:
+            self._pieces.append(ctypes.string_at(samples, 2 * count))
+        return 0
+
+
+def _pieces(text: str, language: str) -> Iterator[tuple[str, str]]:
+    """What which voice says. In Chinese sentences eSpeak itself takes Latin words for English."""
+    text = re.sub("[「」“”]", " ", text)
+    if language == "zh":
+        yield _VOICES["zh"], text
+        return
+    for piece in _HAN.split(text):
+        if re.search(r"\w", piece):
+            yield _VOICES["zh" if _HAN.match(piece) else "en"], piece
+
+
+@cache
+def _load() -> tuple[Any, int]:
+    """The library, ready to speak, and its samples a second; once in a process."""
+    loader = need("espeakng_loader", "voice", "--voice draft")
+    library = ctypes.CDLL(loader.get_library_path())
+    hertz = library.espeak_Initialize(_RETRIEVAL, 0, loader.get_data_path().encode(), 0)
+    if hertz <= 0:
+        raise LectureError(
+            where=loader.get_data_path(), field="--voice draft", expected="data of eSpeak NG"
+        )
+    return library, int(hertz)

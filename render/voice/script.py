@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import LectureError, from_os_error
+from render.base import files
+from render.base.reader import Reader
 from render.voice import provider, spoken
-from render.voice.files import ENDINGS
+from render.voice.audio import ENDINGS
 
 if TYPE_CHECKING:
     from scenes.registry import SceneInfo
@@ -88,20 +90,11 @@ def write(target: Path, parts: Sequence[Part]) -> None:
     if target.suffix == ".json":
         _write_json(target, {line.key: line.text for each in parts for line in each.lines})
     else:
-        _write(target, "\n".join(as_text(parts)))
+        files.write(target, "\n".join(as_text(parts)))
 
 
 def _write_json(target: Path, by_key: Mapping[str, str]) -> None:
-    _write(target, json.dumps(by_key, ensure_ascii=False, indent=1) + "\n")
-
-
-def _write(target: Path, text: str) -> None:
-    fresh = target.with_name(f".{target.name}.new")
-    try:
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(target)
-    except OSError as error:
-        raise from_os_error(error, target) from error
+    files.write(target, json.dumps(by_key, ensure_ascii=False, indent=1) + "\n")
 
 
 def record(folder: Path, parts: Sequence[Part], voice: str, language: str) -> Iterator[str]:
@@ -116,15 +109,12 @@ def record(folder: Path, parts: Sequence[Part], voice: str, language: str) -> It
             target = folder / f"{line.key}.wav"
             if _recorded(folder, line):
                 continue
-            fresh = target.with_name(f".{target.name}")
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                speaker.say(line.text, language, fresh)
-                fresh.replace(target)
             except OSError as error:
-                raise from_os_error(error, error.filename or target) from error
-            finally:
-                fresh.unlink(missing_ok=True)
+                raise from_os_error(error, target.parent) from error
+            with files.replacing(target) as fresh:
+                speaker.say(line.text, language, fresh)
             by_key[line.key] = line.text
             made += 1
         _write_json(folder / SCRIPT, by_key)
@@ -157,10 +147,10 @@ def _known(folder: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-        return {str(key): str(text) for key, text in known.items()}
-    except (OSError, ValueError, AttributeError) as error:
-        raise LectureError(where=path, expected="sentences by key", found=str(error)) from error
+        return Reader().json(path, dict[str, str])
+    except LectureError as error:
+        found = f"{error.field}: {error.found}" if error.field else str(error.found)
+        raise LectureError(where=path, expected="sentences by key", found=found) from error
 
 
 def _plain(text: str) -> str:

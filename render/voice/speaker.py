@@ -1,72 +1,73 @@
-"""What the worker asks during a scene: how long each beat is spoken, and by which sound."""
+"""What is asked during a play: how long each beat is spoken, and by which sound."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from render.build.task import Task
-from render.voice import provider, spoken
-from render.voice.files import prepare
-from render.voice.store import Store, digest_of
-from render.voice.timing import noted
-from render.voice.track import Sound, write_track
+from engine.errors import from_os_error
+from render.base.reads import Json
+from render.media.quality import Quality
+from render.media.sound import Sound, write_track
+from render.voice import audio, provider, spoken
 
 
 class Speaker:
-    """Speaks one scene; ``sounds`` has the digest of each beat's sound, by key.
+    """A synthetic voice that speaks one scene; ``said``: see :meth:`render.voice.choice.Voice`.
 
-    ``said`` is what ``Voice.for_task`` gives: with ``sounds`` these are the recordings there are;
-    else a synthetic voice makes them from the sentences.
+    Sounds are made from the sentences, except for those that were said before; they are in
+    ``sounds``, by beat.
     """
 
-    def __init__(self, said: Mapping[str, Any], slug: str, language: str) -> None:
-        self.who = str(said["who"])
-        self.sounds: dict[str, str] = {}
-        self.store = Store(Path(said["store"]))
-        self._slug, self._language = slug, language
-        self._recorded: Mapping[str, str] | None = said["sounds"]
+    def __init__(self, said: Mapping[str, Json], slug: str, language: str) -> None:
+        self.sounds: dict[str, Path] = {}
+        self._said, self._slug, self._language = said, slug, language
         self._provider: provider.Provider | None = None
-        self._named = str(said["name"]), str(said["folder"])
+
+    @property
+    def table(self) -> Path:
+        """The table of how things are said."""
+        return spoken.table_of(self._language)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The names of all sounds."""
+        return sorted({path.stem for path in self.sounds.values()})
 
     def seconds(self, key: str, template: str, facts: Mapping[str, Any]) -> float:
-        """How long the beat must last for its speech, breath and all; 0 for a silent one."""
-        if self._recorded is not None:
-            digest = self._recorded.get(key, "")
-        else:
-            digest = self._speak(key, template, facts)
-        self.sounds[key] = digest
-        return self.store.seconds(digest)
-
-    def noted(self, beats: Sequence[Any], fps: int) -> dict[str, Any]:
-        """What is remembered of the scene's voice: see ``timing.noted``."""
-        return noted(self.who, beats, self.sounds, self.store, fps)
-
-    def track(self, task: Task, beats: Sequence[Any], frames: int) -> Path:
-        """Write the scene's sound track beside its video."""
-        fps = task.quality.fps
-        sounds = [
-            Sound(round(beat.start * fps), self.store.path(digest))
-            for beat in beats
-            if (digest := self.sounds.get(beat.key))
-        ]
-        return write_track(
-            task.video.with_suffix(".wav"), sounds, frames, task.quality.samples_per_frame
-        )
-
-    def _speak(self, key: str, template: str, facts: Mapping[str, Any]) -> str:
+        """How long the beat must last for its speech, breath and all. Raises LectureError where it
+        cannot be said."""
         text = spoken.sentence(self._language, self._slug, key, template, facts)
-        digest = digest_of(self.who, self._language, text)
-        if not self.store.has(digest):
-            self.store.make_folder()
-            say(self._provider_found(), text, self._language, self.store.path(digest))
-        return digest
+        self.sounds[key] = self._spoken(text)
+        return audio.seconds_of(self.sounds[key])
 
-    def _provider_found(self) -> provider.Provider:
-        if self._provider is None:
-            self._provider = provider.find(*self._named)
-        return self._provider
+    def track(self, target: Path, beats: Sequence[Any], frames: int, quality: Quality) -> Path:
+        """Write all that is said in the scene, whose ``beats`` have ``start`` and ``key``, as a
+        WAV file of ``frames`` frames."""
+        sounds = [
+            Sound(round(beat.start * quality.fps), self.sounds[beat.key])
+            for beat in beats
+            if beat.key in self.sounds
+        ]
+        return write_track(target, sounds, frames, quality.samples_per_frame)
+
+    def _spoken(self, text: str) -> Path:
+        kept = Path(self._said["kept"])
+        name = digest_of(str(self._said["who"]), _how_made(), self._language, text)
+        target = kept / f"{name}.wav"
+        if not target.is_file():
+            try:
+                kept.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise from_os_error(error, kept) from error
+            if self._provider is None:
+                own = str(self._said["name"]), str(self._said["folder"])
+                self._provider = provider.find(*own)
+            say(self._provider, text, self._language, target)
+        return target
 
 
 def say(voice: provider.Provider, text: str, language: str, target: Path) -> None:
@@ -74,6 +75,22 @@ def say(voice: provider.Provider, text: str, language: str, target: Path) -> Non
     raw = target.with_name(f"{target.stem}.raw.wav")
     try:
         voice.say(text, language, raw)
-        prepare(raw, target)
+        audio.prepare(raw, target)
     finally:
         raw.unlink(missing_ok=True)
+
+
+def digest_of(*parts: str) -> str:
+    """24 hexadecimal digits for these texts."""
+    found = hashlib.sha256()
+    for part in parts:
+        data = part.encode()
+        found.update(len(data).to_bytes(8, "big") + data)
+    return found.hexdigest()[:24]
+
+
+@cache
+def _how_made() -> str:
+    """Stands for the code that makes a sound of a sentence, so that none is kept beyond it."""
+    files = (Path(str(module.__file__)) for module in (audio, provider))
+    return digest_of(*(file.read_text(encoding="utf-8") for file in files))

@@ -1,13 +1,15 @@
 """Outlines of text that was set before, by whatever process: setting a string takes 15-40 ms.
 
-Kept in the user's cache folder under a name made of everything that they depend on. A file that is
-missing, damaged or cannot be written costs time, nothing else. LECTURE_OUTLINES=0 goes without.
+Kept in the user's cache folder under a name made of everything that they depend on, and read only
+where they are what was written, by a digest. A file that is missing, damaged or cannot be written
+costs time, nothing else. LECTURE_OUTLINES=0 goes without.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
 import tempfile
 from functools import cache
@@ -21,7 +23,10 @@ import numpy as np
 from .. import fonts
 
 VARIABLE = "LECTURE_OUTLINES"
-_FORMAT = "1"  # another one whenever text is set in another way
+_FORMAT = "2"  # another one whenever the files have another form
+_DIGEST = 32  # bytes at the front of a file: SHA-256 of the rest
+#: modules that set text
+_SETTING = ("phrase.py", "outlines.py")
 
 
 def load(*key: str) -> tuple[list[np.ndarray], float] | None:
@@ -30,7 +35,10 @@ def load(*key: str) -> tuple[list[np.ndarray], float] | None:
     if path is None:
         return None
     try:
-        with path.open("rb") as file:
+        data = path.read_bytes()
+        if hashlib.sha256(data[_DIGEST:]).digest() != data[:_DIGEST]:
+            return None
+        with io.BytesIO(data[_DIGEST:]) as file:
             counts, points, baseline = (np.load(file, allow_pickle=False) for _ in range(3))
         if points.shape != (counts.sum(), 3):
             return None
@@ -44,11 +52,14 @@ def save(points: list[np.ndarray], baseline: float, *key: str) -> None:
     if path is None or not points:
         return
     with contextlib.suppress(OSError):
+        written = io.BytesIO()
+        np.save(written, np.array([len(each) for each in points]))
+        np.save(written, np.concatenate(points))
+        np.save(written, np.array(baseline))
+        data = written.getvalue()
         handle, unfinished = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(handle, "wb") as file:
-            np.save(file, np.array([len(each) for each in points]))
-            np.save(file, np.concatenate(points))
-            np.save(file, np.array(baseline))
+            file.write(hashlib.sha256(data).digest() + data)
         Path(unfinished).replace(path)
 
 
@@ -76,10 +87,12 @@ def _folder() -> Path | None:
 
 @cache
 def _setting() -> str:
-    """What sets text: programs and font."""
+    """What sets text: our code, programs and the font."""
+    folder = Path(__file__).parent
+    code = [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in _SETTING]
     font = fonts.FILE.stat()
     versions = [manim.__version__, manimpango.__version__, manimpango.pango_version()]
     versions += [cairo.cairo_version_string(), np.__version__]
     return "\0".join(
-        [_FORMAT, *versions, fonts.FILE.name, str(font.st_size), str(font.st_mtime_ns)]
+        [_FORMAT, *code, *versions, fonts.FILE.name, str(font.st_size), str(font.st_mtime_ns)]
     )

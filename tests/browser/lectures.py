@@ -7,11 +7,10 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from render.documents.handout.write import SCENES, handout, made_from
-from render.documents.page.build import Page
-from render.documents.page.lecture import Source
+from render.documents.handout.write import of_settings
+from render.documents.page import Page, Source
 from render.media import ffmpeg
-from render.media.sidefiles import SideFiles
+from render.media.sidecars import SideFiles
 from scenes import lessons, registry, texts
 
 SECONDS, FPS = 6, 10
@@ -55,10 +54,10 @@ def make(
     sources = [
         source(videos, scene, language, clip, captions=captions) for scene in registry.SCENES
     ]
-    text = handout(settings)
+    text = of_settings(settings)
     for step in () if whole else (step for part in text.sections for step in part.steps):
         step.blocks = step.blocks if step.number in FULL else step.blocks[:1]
-    page = Page(text, sources, made_from(settings), f"test {folder.name}")
+    page = Page(text, sources, f"test {folder.name}")
     target = folder / "课程 页 (1)"
     page.write(target)
     return Made(target, page, language)
@@ -93,15 +92,15 @@ def source(
         }
         for (name, start, end), steps in zip(BEATS, shares, strict=True)
     ]
-    record = {"fps": FPS, "frames": SECONDS * FPS, "beats": beats}
-    state = videos / ".render"
-    state.mkdir(exist_ok=True)
-    (state / f"{video.stem}.json").write_text(json.dumps(record), encoding="utf-8")
+    facts = {"fps": FPS, "frames": SECONDS * FPS, "beats": beats}
+    record = videos / ".render" / f"{video.stem}.json"
+    record.parent.mkdir(exist_ok=True)
+    record.write_text(json.dumps({"facts": facts}), encoding="utf-8")
     if captions:
         for name, cues in CUES.items():
             SideFiles(video).captions(name).write_text(vtt(cues), encoding="utf-8")
     title = texts.load(language)[scene.slug]["title"]
-    return Source(scene.number, scene.slug, title, SCENES[scene.number][0], scene.steps, video)
+    return Source.beside(scene.number, scene.slug, title, scene.steps, video)
 
 
 def vtt(cues: list[str]) -> str:

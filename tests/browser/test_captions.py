@@ -16,14 +16,11 @@ import pytest
 from PIL import Image
 
 from render.media import ffmpeg
-from render.media.captions import chapters
-from render.media.captions.cues import Cue
-from render.media.captions.files import vtt
-from render.media.captions.tracks import Track, embed
-from render.media.encoding import FrameEncoder
-from render.media.finish import Part, assemble
-from render.media.metadata import Chapter, Origin
+from render.media.mp4 import Chapter, Origin
+from render.media.mux import Part, Video, mux
+from render.media.pictures import FrameEncoder
 from render.media.quality import QUALITIES
+from render.media.timedtext import Cue, Track, chapters_vtt, vtt
 
 DRAFT, FRAMES = QUALITIES["draft"], 60
 ZH = Track("zh", (Cue(0, 20, ("看「<bos>」和", "权重 & 分数。")), Cue(30, 58, ("第二句。",))), 15)
@@ -49,16 +46,13 @@ def site(tmp_path: Path) -> Iterator[str]:
     frame = np.full((DRAFT.height, DRAFT.width, 4), 20, np.uint8)
     encoder.write(frame, FRAMES)
     encoder.finish()
-    parts = [Part(tmp_path / "pictures.mp4", FRAMES, "一")]
-    bare, origin = tmp_path / "bare.mp4", Origin("zh", "draft", "0" * 16)
-    kinds = {"title": "课", "origin": origin, "quality": DRAFT, "with_chapters": False}
-    assemble(binary, parts, bare, **kinds)
-    embed(binary, bare, tmp_path / "v.mp4", (ZH, EN))
+    video = Video(DRAFT, FRAMES, "课", Origin("zh", "draft", "0" * 16), (), (ZH, EN))
+    mux(binary, video, [Part(tmp_path / "pictures.mp4", FRAMES)], tmp_path / "v.mp4")
     listed = Chapter("一", 0, 30), Chapter("二; = #", 30, FRAMES)
     for name, text in (
         ("v.zh.vtt", vtt(ZH.cues, 15)),
         ("v.en.vtt", vtt(EN.cues, 15)),
-        ("v.chapters.zh.vtt", chapters.webvtt(listed, 15)),
+        ("v.chapters.zh.vtt", chapters_vtt(listed, 15)),
         ("index.html", PAGE),
     ):
         (tmp_path / name).write_text(text, encoding="utf-8")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shutil
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from time import monotonic
 
 import pytest
@@ -135,9 +139,10 @@ def test_shift_and_arrows_go_from_sentence_to_sentence(zh):
 
 def test_keys_leave_controls_alone(zh):
     zh.locator("#seek").focus()
-    zh.keyboard.press("ArrowRight")
+    for key, seconds in (("ArrowRight", "5"), ("ArrowUp", "6"), ("ArrowLeft", "1"), ("Home", "0")):
+        zh.keyboard.press(key)
+        assert zh.locator("#seek").input_value() == seconds
     assert scene(zh) == "01_architecture"
-    assert zh.locator("#seek").input_value() != "0"
     zh.locator("#next").focus()
     zh.keyboard.press(" ")
     assert scene(zh) == "02_decoder_inputs"
@@ -389,8 +394,92 @@ def test_readable_without_a_script(lectures, open_page):
 
 def test_the_handout_as_a_page_of_its_own(lectures, open_page, axe, tmp_path):
     file = tmp_path / "讲义 handout.html"
-    file.write_text(html.document(lectures["zh"].page.handout, "w.json"), encoding="utf-8")
+    file.write_text(html.document(lectures["zh"].page.handout), encoding="utf-8")
     page = open_page(file, width=390, height=844)
     assert axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert re.search("步骤", page.locator(".contents").text_content())
+
+
+def test_a_link_to_a_scene_or_a_sentence_works_in_an_open_page(zh):
+    for link, place in (
+        ("#scene-12", {"scene": "12_decoder_self_attention", "time": 0}),
+        ("#scene-3-3", {"scene": "03_tokenization", "time": 4}),
+        ("#scene-3-99", {"scene": "03_tokenization", "time": 0}),
+    ):
+        zh.evaluate("link => { location.hash = link; }", link)
+        want = json.dumps(place, separators=(",", ":"))
+        zh.wait_for_function("want => JSON.stringify(lecture.state()) === want", arg=want)
+    zh.evaluate("location.hash = '#scene-99'")
+    zh.evaluate("location.hash = '#text'")
+    assert scene(zh) == "03_tokenization"
+
+
+@pytest.fixture
+def plain_server(lectures) -> Iterator[str]:
+    """A server that cannot send a part of a file, as Python's own cannot."""
+    handler = functools.partial(Quiet, directory=str(lectures["en"].folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_the_wanted_place_is_reached_without_byte_ranges(plain_server, open_page):
+    page = open_page(f"{plain_server}index.html#scene-3-2", allow=(plain_server,))
+    page.wait_for_function("document.getElementById('video').currentTime == 2")
+    assert page.evaluate("lecture.state()") == {"scene": "03_tokenization", "time": 2}
+    page.keyboard.press("Shift+ArrowRight")
+    page.wait_for_function("document.getElementById('video').currentTime == 4")
+    page.keyboard.press("ArrowRight")
+    page.locator("#play").click()
+    page.wait_for_function("document.getElementById('video').currentTime > 0.2")
+    assert scene(page) == "04_embedding"
+    assert not page.locator("#trouble").is_visible()
+
+
+def test_a_place_that_cannot_be_reached_is_said(plain_server, chromium):
+    page = chromium.new_page()
+
+    def answer(route):
+        route.abort() if route.request.resource_type == "fetch" else route.continue_()
+
+    page.route("**/*.mp4", answer)
+    page.goto(f"{plain_server}index.html#scene-3-2")
+    page.wait_for_selector("#trouble:not([hidden])")
+    said = page.locator("#trouble").text_content()
+    assert "the wanted place cannot be reached: videos/03_tokenization_en.mp4" in said
+    page.locator("#play").click()
+    page.wait_for_function("document.getElementById('video').currentTime > 0.2")
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("allow", "hidden"), [("fullscreen 'none'", True), ("fullscreen *", False)]
+)
+def test_no_button_for_a_full_screen_that_is_forbidden(
+    lectures, open_page, tmp_path, allow, hidden
+):
+    around = tmp_path / "around.html"
+    source = lectures["en"].index.as_uri()
+    around.write_text(f'<iframe src="{source}" allow="{allow}" width="1200" height="700"></iframe>')
+    frame = open_page(around).frames[1]
+    frame.wait_for_selector("#bar")
+    assert frame.locator("#full").is_hidden() == hidden
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_dark_where_the_system_is_dark(lectures, open_page, axe, language):
+    page = ready(open_page(lectures[language].index, color_scheme="dark"))
+    background = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(background) == "rgb(20, 24, 31)"
+    page.evaluate("lecture.go('08_attention_scores', 4.5)")
+    assert axe(page) == []
+    page.emulate_media(media="print")
+    assert page.evaluate(background) == "rgb(255, 255, 255)"

@@ -16,11 +16,10 @@ from typing import Any
 
 import pytest
 
-from render.build.combinations import Wish, orders
-from render.build.wanted import Wanted
-from render.documents.scorm import package
-from render.documents.scorm.make import make
-from render.media.sidefiles import SideFiles
+from render.build.job import BuildOptions, jobs_of
+from render.cli import share
+from render.documents import scorm
+from render.media.sidecars import SideFiles
 
 from . import lectures
 from .conftest import HERE, node_module
@@ -58,10 +57,14 @@ def real_site(tmp_path: Path) -> Iterator[str]:
 def served(page: Path, tmp_path: Path, scenes: int) -> Iterator[str]:
     """A folder of the platform's, served; the package is unpacked in it."""
     folder, target = tmp_path / "site", tmp_path / "lecture.zip"
-    package.write(page, target, item="lecture", title="课 & <more>", scenes=scenes)
+    scorm.write(page, target, item="lecture", title="课 & <more>", scenes=scenes)
     with zipfile.ZipFile(target) as archive:
         archive.extractall(folder / "package")
     shutil.copy(HERE / "scorm_player.html", folder / "index.html")
+    player = (HERE / "scorm_player.html").read_text(encoding="utf-8")
+    (folder / "opener.html").write_text(re.sub(r"<iframe.*", "", player), encoding="utf-8")
+    frame = '<!doctype html><title>popup</title><iframe src="package/index.html"></iframe>'
+    (folder / "popup.html").write_text(frame, encoding="utf-8")
     shutil.copy(node_module("scorm-again/dist/scorm12.min.js"), folder)
     handler = functools.partial(Quiet, directory=str(folder))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -221,15 +224,15 @@ def test_what_is_reported_is_as_scorm_wants_it(open_page: Opener, site: str) -> 
     assert re.fullmatch(r"\d{4}:\d\d:\d\d\.\d\d", values["cmi.core.session_time"])
 
 
-def test_an_order_becomes_a_package(tmp_path: Path) -> None:
+def test_a_job_becomes_a_package(tmp_path: Path) -> None:
     lectures.make(tmp_path / "lecture", "en")
-    wish = Wish(lang="en", track="inference", out=tmp_path / "lecture" / "videos")
-    wanted = Wanted(wish, orders(wish))
-    (order,) = wanted.orders
+    options = BuildOptions(lang="en", track="inference", out=tmp_path / "lecture" / "videos")
+    (job,) = jobs_of(options)
     texts = {"title": "The lecture", "description": "", "tags": []}
-    about = SideFiles(order.out / order.film_name).about
+    about = SideFiles(job.out / job.film_name).about
     about.write_text(json.dumps({"zh": texts, "en": texts}), encoding="utf-8")
-    target = make(wanted, order, tmp_path / "x.zip", "")
+    target = tmp_path / "x.zip"
+    assert share._pack(options, job, target, "") == 0
     with zipfile.ZipFile(target) as archive:
         names = archive.namelist()
         manifest = archive.read("imsmanifest.xml").decode()
@@ -243,3 +246,61 @@ def test_without_a_platform_the_page_works_as_ever(open_page: Opener, site: str)
     page = open_page(f"{site}package/index.html", allow=(site,))
     assert page.evaluate("begun") is None
     assert page.evaluate("typeof lectureHost") == "undefined"
+
+
+def test_a_popup_whose_page_is_a_frame_finds_the_platform(open_page: Opener, site: str) -> None:
+    page = open_page(f"{site}opener.html", allow=(site,))
+    with page.context.expect_page() as opened:
+        page.evaluate("window.open('popup.html') && null")
+    opened.value.wait_for_function("Boolean(frames[0] && frames[0].lectureHost)")
+    assert page.evaluate("API.LMSGetValue('cmi.core.lesson_status')") == "incomplete"
+
+
+def test_the_pdf_does_not_end_the_attempt(open_page: Opener, real_site: str) -> None:
+    first = visit(open_page, real_site)
+    with first.page.context.expect_page():
+        first.frame.click('a[href="handout.pdf"]')
+    assert first.frame.url.endswith("/package/index.html")
+    assert first.page.evaluate("localStorage.getItem('finished')") is None
+    assert first.frame.evaluate("lectureHost.at(0, 1, 6)") is True
+
+
+BROKEN = """() => {
+  for (const name of ["LMSSetValue", "LMSCommit"]) {
+    API["kept" + name] = API[name];
+    API[name] = () => { throw new Error("the session is over"); };
+  }
+}"""
+REPAIRED = """() => {
+  for (const name of ["LMSSetValue", "LMSCommit"]) API[name] = API["kept" + name];
+}"""
+
+
+def test_a_platform_that_throws_stops_nothing_and_is_told_of(
+    open_page: Opener, real_site: str
+) -> None:
+    first = visit(open_page, real_site)
+    notice = first.frame.locator("#unrecorded")
+    assert notice.is_hidden()
+    first.page.evaluate(BROKEN)
+    first.play_video()
+    first.frame.wait_for_function("!document.getElementById('unrecorded').hidden")
+    assert "没有被记录" in notice.text_content()
+    first.frame.wait_for_function(
+        "document.getElementById('time').textContent.startsWith('0:02')"
+        " && document.querySelector('#transcript [aria-current]').dataset.beat === '1'"
+    )
+    first.page.evaluate(REPAIRED)
+    first.frame.wait_for_function("document.getElementById('unrecorded').hidden")
+
+
+def test_a_platform_that_refuses_to_begin_is_told_of(open_page: Opener, real_site: str) -> None:
+    page = open_page(f"{real_site}opener.html", allow=(real_site,))
+    page.evaluate(
+        "() => { API.LMSInitialize = () => 'false'; const frame = document.createElement('iframe');"
+        " frame.src = 'package/index.html'; frame.width = 1200; document.body.append(frame); }"
+    )
+    first = Visit(page)
+    first.play_video()
+    first.frame.wait_for_function("!document.getElementById('unrecorded').hidden")
+    first.frame.wait_for_function("document.getElementById('time').textContent.startsWith('0:01')")

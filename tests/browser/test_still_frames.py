@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from render.media.pictures import PictureFile
 from render.media.quality import QUALITIES
-from render.media.stream import PictureFile
 
 pytestmark = pytest.mark.slow
 

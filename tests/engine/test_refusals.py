@@ -4,6 +4,7 @@ where."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ import pytest
 
 import engine
 from engine import LectureError
-from engine import files as engine_files
 
 Refusal = Callable[[Path], LectureError]
 
@@ -104,6 +104,10 @@ CHANGES: dict[str, tuple[Callable[[Document], object], str, str, str]] = {
     "layer a text": (config("encoder", ["ffn"]), "config.encoder[0]", "a list", "'ffn'"),
     "layers an object": (config("encoder", {"0": []}), "config.encoder", "a list", "'0'"),
     "layer empty": (config("decoder", [[]]), "config.decoder[0]", "at most once", "[]"),
+    "layers without end": (
+        config("encoder", [["ffn"]] * 100_000),
+        *("config.encoder", "at most 64 layers", "100000"),
+    ),
     "sub-layer unknown": (config("decoder", [["mlp"]]), "config.decoder[0]", "ffn", "['mlp']"),
     "sub-layer a number": (config("decoder", [[7]]), "config.decoder[0]", "ffn", "[7]"),
     "sub-layer a list": (config("decoder", [[["ffn"]]]), "config.decoder[0]", "ffn", "('ffn',)"),
@@ -159,10 +163,9 @@ RAW: dict[str, tuple[bytes, str, str]] = {
         "JSON",
         "byte 0xe9",
     ),
-    "byte order mark": (b"\xef\xbb\xbf" + TEXT.encode(), "JSON", "found a byte order mark"),
     "a list": (b"[1]", "JSON", "expected an object, found a list"),
     "deep": (b"[" * 100_000, "JSON", "nested"),
-    "long number": (b'{"format": 1' + b"0" * 5000 + b"}", "JSON", "integer string"),
+    "long number": (b'{"format": 1' + b"0" * 5000 + b"}", "JSON", "at most 1000 digits"),
     "binary": (bytes(range(256)), "JSON", "expected UTF-8"),
 }
 
@@ -200,7 +203,7 @@ def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusa
     def locked(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", locked)
+    monkeypatch.setattr(os, "open", locked)
     assert "permission denied" in str(refusal(path))
 
 
@@ -209,8 +212,9 @@ def test_devices_are_not_weights(tmp_path: Path, refusal: Refusal) -> None:
     assert "expected a regular file" in str(refusal(tmp_path / "zero.json"))
 
 
-def test_gigantic_file(tmp_path: Path, refusal: Refusal) -> None:
-    with (tmp_path / "w.json").open("wb") as file:
+@pytest.mark.parametrize(("suffix", "most"), [("json", 4), ("npz", 64), ("safetensors", 64)])
+def test_gigantic_file(suffix: str, most: int, tmp_path: Path, refusal: Refusal) -> None:
+    path = tmp_path / f"w.{suffix}"
+    with path.open("wb") as file:
         file.truncate(10 * 2**30)  # sparse: takes no room
-    assert "expected at most 64 MiB, found 10737418240 bytes" in str(refusal(tmp_path / "w.json"))
-    assert engine_files.MAX_BYTES == 64 * 2**20
+    assert f"expected at most {most} MiB, found 10737418240 bytes" in str(refusal(path))

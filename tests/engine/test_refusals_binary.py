@@ -156,8 +156,16 @@ def test_wrong_safetensors(tmp_path: Path, refusal: Refusal) -> None:
     assert "a sound safetensors file" in str(refusal(path))
 
 
-def test_bfloat16_is_refused(tmp_path: Path, refusal: Refusal) -> None:
+def test_half_precision_is_read(tmp_path: Path, tutorial: Weights) -> None:
+    """bfloat16 and float16 from the header and the bytes; the numbers are exact in both."""
+    table = np.round(tutorial.matrices[TABLE] * 2)  # whole numbers up to 2
+    head = json.dumps({name: json.loads(TEXT)[name] for name in ("format", "config", "vocabulary")})
+    data = save(tensors(**{TABLE: table.astype(np.float16)}), metadata={"model": head})
     path = tmp_path / "w.safetensors"
-    header = b'{"x":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
-    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(2))
-    refusal(path)
+    path.write_bytes(data)
+    np.testing.assert_array_equal(engine.load_weights(path).matrices[TABLE], table)
+    upper = (table.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
+    data = data.replace(table.astype("<f2").tobytes(), upper).replace(b'"F16"', b'"BF16"')
+    length = int.from_bytes(data[:8], "little") + 1
+    path.write_bytes(length.to_bytes(8, "little") + data[8:])
+    np.testing.assert_array_equal(engine.load_weights(path).matrices[TABLE], table)

@@ -15,12 +15,13 @@ import pytest
 
 import engine
 from render.media import ffmpeg
-from render.media.encoding import FrameEncoder
-from render.media.finish import Part, assemble
-from render.media.metadata import Origin
+from render.media.mp4 import Origin
+from render.media.mux import Part, Video, mux
+from render.media.pictures import FrameEncoder
 from render.media.quality import QUALITIES
 
 from .rendered import TEXTS, Rendered
+from .standin_server import signed_by_itself
 
 ROOT = Path(__file__).resolve().parents[2]
 STANDIN = Path(__file__).parent / "standin"
@@ -86,7 +87,7 @@ def binary(request: pytest.FixtureRequest) -> str:
     """What writes videos, for tests of them: the system's ffmpeg, and the one that imageio-ffmpeg
     carries. CI has both."""
     which: str = request.param
-    found = shutil.which("ffmpeg") if which == "system" else ffmpeg._carried()
+    found = shutil.which("ffmpeg") if which == "system" else ffmpeg.carried()
     if found is None and os.environ.get("CI") == "true":
         pytest.fail(f"missing in CI: the {which} ffmpeg")
     return found or pytest.skip(f"no {which} ffmpeg here")
@@ -98,6 +99,12 @@ def ffmpeg_tool() -> str:
     return ffmpeg.find()
 
 
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a server on this computer; nobody vouches for it."""
+    return signed_by_itself(tmp_path_factory.mktemp("certificate") / "own.pem")
+
+
 def draw(index: int) -> np.ndarray:
     """A frame in draft size: a bar on a colour ramp, both moving."""
     frame = np.full((DRAFT.height, DRAFT.width, 4), 255, np.uint8)
@@ -107,10 +114,10 @@ def draw(index: int) -> np.ndarray:
     return frame
 
 
-def encode(binary: str, target: Path, frames: int) -> Path:
+def encode(binary: str, target: Path, frames: int, first: int = 0) -> Path:
     """A silent video of ``frames`` drawn frames."""
     encoder = FrameEncoder(target, DRAFT)
-    for index in range(frames):
+    for index in range(first, first + frames):
         encoder.write(draw(index))
     encoder.finish()
     return target
@@ -119,10 +126,8 @@ def encode(binary: str, target: Path, frames: int) -> Path:
 def finished(binary: str, folder: Path, frames: int, title: str = TITLE) -> Path:
     """A complete video, as the workers leave it."""
     folder.mkdir(parents=True, exist_ok=True)
-    part = Part(encode(binary, folder / "pictures.mp4", frames), frames, title)
-    video = folder / "video.mp4"
-    assemble(binary, [part], video, title=title, origin=ORIGIN, quality=DRAFT, with_chapters=False)
-    return video
+    part = Part(encode(binary, folder / "pictures.mp4", frames), frames)
+    return mux(binary, Video(DRAFT, frames, title, ORIGIN), [part], folder / "video.mp4")
 
 
 def one_line(result: subprocess.CompletedProcess[str], code: int = 2) -> str:

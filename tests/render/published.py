@@ -8,10 +8,9 @@ from pathlib import Path
 
 from PIL import Image
 
-from render.media.finish import Part, assemble
-from render.media.sidefiles import SideFiles
-from render.platforms.folder import Publication
-from render.platforms.pieces import Piece
+from render.media.mux import Part, Video, chapters_of, mux
+from render.media.sidecars import SideFiles
+from render.platforms.folder import Publication, PublishedVideo
 from render.platforms.rules import named
 
 from .conftest import DRAFT, ORIGIN, encode
@@ -28,7 +27,7 @@ def film(binary: str, folder: Path, frames: int = 30) -> Path:
     half = frames // 2
     parts = [Part(encode(binary, work / f"{n}.mp4", half), half, f"第 {n} 章") for n in (1, 2)]
     made, video = work / "lecture.mp4", folder / "lecture.mp4"
-    assemble(binary, parts, made, title="讲座", origin=ORIGIN, quality=DRAFT, with_chapters=True)
+    mux(binary, Video(DRAFT, 2 * half, "讲座", ORIGIN, chapters_of(parts)), parts, made)
     made.rename(video)
     shutil.rmtree(work)
     beside(video)
@@ -56,8 +55,8 @@ def beside(video: Path) -> None:
 def publication(video: Path, platform: str, target: Path) -> Publication:
     """The film in Chinese, for a platform."""
     texts = SideFiles(video).read_about()["zh"]
-    piece = Piece("transformer_lecture_zh", video, texts, "zh")
-    return Publication(named(platform), "transformer-lecture-full-zh", "zh", (piece,), target)
+    one = PublishedVideo("transformer_lecture_zh", video, texts, "zh")
+    return Publication(named(platform), "transformer-lecture-full-zh", "zh", (one,), target)
 
 
 def published(video: Path, platform: str, target: Path) -> Path:

@@ -6,6 +6,7 @@ import json
 import re
 from email.parser import BytesParser
 from email.policy import HTTP
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -19,8 +20,8 @@ class CanvasStandIn(StandIn):
     whose ``METHOD path`` its pattern matches: a status, "drop" (the connection is cut after some
     of the body), or "lost" (the work is done, but the answer never comes)."""
 
-    def __init__(self) -> None:
-        super().__init__(_Handler)
+    def __init__(self, certificate: Path | None = None) -> None:
+        super().__init__(_Handler, certificate)
         self.files: dict[int, dict[str, Any]] = {}
         self.pending: dict[str, dict[str, Any]] = {}
         self.folders: dict[str, int] = {}
@@ -28,6 +29,8 @@ class CanvasStandIn(StandIn):
         self.converting = 0  # times that a file's media is not there yet
         self.quota = 10**9
         self.confirms = "303"  # how the storage answers: a way to the file, or the file itself
+        self.vanity = ""  # another address, to which the whole interface leads
+        self.store = ""  # another address than its own for the bytes of files
         self._number = 100
 
     def number(self) -> int:
@@ -46,17 +49,14 @@ class _Handler(Handler):
 
     def _answer(self, status: int, document: Any, location: str = "") -> None:
         text = document if isinstance(document, str) else json.dumps(document)
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text.encode())))
+        headers = {"Content-Type": "application/json"}
         if status == 401:
-            self.send_header("WWW-Authenticate", 'Bearer realm="canvas-lms"')
+            headers["WWW-Authenticate"] = 'Bearer realm="canvas-lms"'
         if status == 429:
-            self.send_header("Retry-After", "0")
+            headers["Retry-After"] = "0"
         if location:
-            self.send_header("Location", location)
-        self.end_headers()
-        self.wfile.write(text.encode())
+            headers["Location"] = location
+        self._text(status, text, headers)
 
     def _route(self, request: str, body: bytes) -> tuple[Any, ...]:
         s = self.standin
@@ -64,6 +64,8 @@ class _Handler(Handler):
             if self.headers.get("Authorization"):
                 return 400, {"message": "the token was sent to the storage"}
             return self._store(body)
+        if s.vanity:
+            return 301, "<html>moved</html>", f"{s.vanity}{request.split(' ')[1]}"
         if self.headers.get("Authorization") != f"Bearer {TOKEN}":
             return 401, {"errors": [{"message": "Invalid access token."}]}
         if request == "GET /api/v1/courses/7":
@@ -74,6 +76,8 @@ class _Handler(Handler):
             return self._announce(parse_qs(body.decode()))
         if found := re.fullmatch(r"GET /finish/(\w+)", request):
             return self._finish(found[1])
+        if found := re.fullmatch(r"GET /finish/(\w+)/again", request):
+            return 303, "", f"{s.url}/finish/{found[1]}"
         if found := re.fullmatch(r"GET /api/v1/courses/7/files/(\d+)", request):
             file = s.files.get(int(found[1]))
             return (200, self._shown(file)) if file else (404, {"message": "not found"})
@@ -99,7 +103,8 @@ class _Handler(Handler):
         folder = said.get("parent_folder_id")
         said["folder"] = str(int(folder) if folder else s.folder(said["parent_folder_path"]))
         s.pending[key] = said
-        return 200, {"upload_url": f"{s.url}/storage", "upload_params": {"key": key, "x": "1 & 2"}}
+        url = s.store or f"{s.url}/storage"
+        return 200, {"upload_url": url, "upload_params": {"key": key, "x": "1 & 2"}}
 
     def _store(self, body: bytes) -> tuple[Any, ...]:
         head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
@@ -118,11 +123,20 @@ class _Handler(Handler):
                 return status, file, "http://localhost:9/api/v1/files"
             case "201 and a way":
                 return 201, "", way
+            case "a way and another":
+                return 303, "", f"{way}/again"
+            case "201 behind while(1);":
+                status, file = self._finish(key)
+                return status, f"while(1);{json.dumps(file)}"
+            case "nothing":
+                return 201, "<html>thank you</html>"
             case _:
                 return 303, "", way
 
     def _finish(self, key: str) -> tuple[Any, ...]:
         s = self.standin
+        if key not in s.pending:
+            return 400, {"message": "no such upload"}  # as for one that was confirmed before
         said = s.pending.pop(key)
         same = [
             number

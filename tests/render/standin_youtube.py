@@ -6,6 +6,7 @@ import json
 import re
 from email.parser import BytesParser
 from email.policy import HTTP
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -23,14 +24,19 @@ class YouTubeStandIn(StandIn):
     cut after half of the body, which is kept), "lost" (the work is done, no answer comes), or
     "skip" (none)."""
 
-    def __init__(self) -> None:
-        super().__init__(_Handler)
+    def __init__(self, certificate: Path | None = None) -> None:
+        super().__init__(_Handler, certificate)
         self.videos: dict[str, dict[str, Any]] = {}
         self.sessions: dict[str, dict[str, Any]] = {}
         self.captions: dict[str, dict[str, Any]] = {}
         self.covers: dict[str, bytes] = {}
         self.received = 0  # bytes of videos
         self.refuses_login = False
+        self.processing = 0  # times that it says of the next video that it is being worked on
+        self.verdict: dict[str, str] = {"uploadStatus": "processed"}  # and what comes of it
+        self.details = {"processingStatus": "succeeded"}
+        self.stuck = False  # takes no more bytes, and does not say so
+        self.sends_elsewhere = ""  # the address of another server, for the bytes of videos
         self._number = 0
 
     def name(self, kind: str) -> str:
@@ -47,13 +53,7 @@ class _Handler(Handler):
 
     def _answer(self, status: int, document: Any, headers: dict[str, str]) -> None:
         text = "" if document is None else json.dumps(document)
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text.encode())))
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(text.encode())
+        self._text(status, text, {"Content-Type": "application/json", **headers})
 
     def _route(self, request: str, body: bytes) -> tuple[int, Any, dict[str, str]]:
         s = self.standin
@@ -82,6 +82,8 @@ class _Handler(Handler):
 
     def _get_playlistItems(self, _: bytes) -> tuple[int, Any, dict[str, str]]:
         names = list(self.standin.videos)
+        if not names:  # the list appears with the first video
+            return 404, {"error": {"errors": [{"reason": "playlistNotFound"}]}}, {}
         start = int(self.query.get("pageToken", 0))
         page = names[start : start + 2]  # short pages, so that the next one is asked for
         answer: dict[str, Any] = {"items": [{"contentDetails": {"videoId": n}} for n in page]}
@@ -92,8 +94,24 @@ class _Handler(Handler):
     def _get_videos(self, _: bytes) -> tuple[int, Any, dict[str, str]]:
         names = self.query["id"].split(",")
         found = [self.standin.videos[n] for n in names if n in self.standin.videos]
-        shown = [{key: v[key] for key in ("id", "snippet", "status")} for v in found]
+        parts = ("id", *self.query["part"].split(","))
+        shown = [{key: v[key] for key in parts if key in v} for v in found]
+        for video in shown:
+            self._process(video)
         return 200, {"items": shown}, {}
+
+    def _process(self, video: dict[str, Any]) -> None:
+        """What YouTube says of its work on a video that was uploaded."""
+        work = self.standin.videos[video["id"]].get("work")
+        if work is None:
+            return
+        working = work["polls"] > 0
+        work["polls"] -= working
+        state = {"uploadStatus": "uploaded"} if working else work["verdict"]
+        video["status"] = {**video["status"], **state}
+        video["processingDetails"] = (
+            {"processingStatus": "processing"} if working else work["details"]
+        )
 
     def _put_videos(self, body: bytes) -> tuple[int, Any, dict[str, str]]:
         said = json.loads(body)
@@ -110,7 +128,8 @@ class _Handler(Handler):
         name = s.name("s")
         size = int(self.headers["X-Upload-Content-Length"])
         s.sessions[name] = {"body": json.loads(body), "size": size, "content": b"", "video": ""}
-        return 200, None, {"Location": f"{s.url}/session/{name}?upload_id=secret-session"}
+        where = s.sends_elsewhere or s.url
+        return 200, None, {"Location": f"{where}/session/{name}?upload_id=secret-session"}
 
     def _take(self, body: bytes) -> None:
         """Keep the bytes of a piece, where they begin at the end of those that are there."""
@@ -130,7 +149,8 @@ class _Handler(Handler):
             return 404, {"error": {"errors": [{"reason": "notFound"}]}}, {}
         if session["video"]:
             return 200, s.videos[session["video"]]["answer"], {}
-        self._take(body)
+        if not s.stuck:
+            self._take(body)
         if len(session["content"]) < session["size"]:
             end = len(session["content"]) - 1
             return 308, None, {"Range": f"bytes=0-{end}"} if end >= 0 else {}
@@ -140,6 +160,7 @@ class _Handler(Handler):
             "id": name,
             "snippet": said["snippet"],
             "status": said["status"],
+            "work": {"polls": s.processing, "verdict": s.verdict, "details": s.details},
             "content": session["content"],
             "answer": {"id": name, "snippet": said["snippet"]},
         }

@@ -7,12 +7,11 @@ from pathlib import Path
 import av
 import numpy as np
 
-from render.media.captions.burning import STRIP, burn
-from render.media.captions.cues import Cue
-from render.media.captions.tracks import Track
+from render.base.project import font_file
+from render.media.burn import STRIP, burn
 from render.media.check import check_video
-from render.media.expected import Expected
-from render.media.finish import Part, assemble
+from render.media.mux import Part, Video, mux
+from render.media.timedtext import Cue, Track
 from scenes import theme
 
 from .conftest import DRAFT, ORIGIN, TITLE, encode
@@ -35,7 +34,8 @@ def grey(path: Path) -> list[np.ndarray]:
 
 def test_captions_are_in_their_frames_and_the_rest_stays(binary: str, tmp_path: Path) -> None:
     plain = encode(binary, tmp_path / "plain.mp4", FRAMES)
-    made = burn(binary, plain, tmp_path / "burned.mp4", DRAFT, 1, TRACK, FRAMES)
+    target = tmp_path / "burned.mp4"
+    made = burn(binary, plain, target, DRAFT, 1, TRACK, FRAMES, font_file())
     before, after = grey(plain), grey(made)
     assert len(after) == FRAMES
     shown = []
@@ -43,8 +43,5 @@ def test_captions_are_in_their_frames_and_the_rest_stays(binary: str, tmp_path: 
         assert np.abs(old[:ABOVE] - new[:ABOVE]).mean() < 2
         shown.append(bool(np.abs(old[ABOVE:] - new[ABOVE:]).mean() > 4))
     assert shown == [5 <= i < 15 or i >= 17 for i in range(FRAMES)]
-    video = tmp_path / "video.mp4"
-    parts = [Part(made, FRAMES, TITLE)]
-    kinds = {"title": TITLE, "origin": ORIGIN, "quality": DRAFT}
-    assemble(binary, parts, video, with_chapters=False, **kinds)
-    check_video(video, Expected(DRAFT, FRAMES, TITLE, ORIGIN))
+    wanted = Video(DRAFT, FRAMES, TITLE, ORIGIN)
+    check_video(mux(binary, wanted, [Part(made, FRAMES)], tmp_path / "video.mp4"), wanted)

@@ -13,13 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import LectureError
-from render.media.captions import files, terms
-from render.media.captions.breaking import broken
-from render.media.captions.cues import Cue
-from render.media.captions.lint import faults
+from render.media.captions.breaking import Sentence, broken, terms
+from render.media.captions.lint import faults, speed
 from render.media.captions.rules import GAP, RULES
-from render.media.captions.sentences import Sentence, said_of, sentences
-from render.media.captions.timing import cues
+from render.media.captions.write import cues, said_of, sentences
+from render.media.timedtext import Cue, srt, vtt
 from scenes import texts
 
 
@@ -128,7 +126,7 @@ class TestTiming:
             "One thing after another is told here, and then comes quite a bit more, of no use; end."
         )
         found = cues([said(text, 6.0)], "en", 60)
-        speeds = [cue.speed(60, "en") for cue in found]
+        speeds = [speed(cue, 60, "en") for cue in found]
         assert max(speeds) - min(speeds) < 0.6
 
 
@@ -195,8 +193,8 @@ class TestRules:
     def test_terms_are_words_of_the_lecture(self) -> None:
         for language in ("zh", "en"):
             known = str(texts.load(language)).lower()
-            unknown = [term for term in terms.load(language) if term.lower() not in known]
-            assert len(unknown) < 0.3 * len(terms.load(language)), unknown
+            unknown = [term for term in terms(language) if term.lower() not in known]
+            assert len(unknown) < 0.3 * len(terms(language)), unknown
 
 
 ODD = ["<bos> & co", "a --> b", "{\\i1}x", "C:\\new\\Home", "&lt;", "plain", "{x}"]
@@ -206,7 +204,7 @@ class TestFiles:
     CUES = tuple(Cue(30 * i, 30 * i + 25, (text, "二")) for i, text in enumerate(ODD))
 
     def test_a_strict_parser_reads_the_webvtt_back(self) -> None:
-        found = webvtt.from_buffer(StringIO(files.vtt(self.CUES, 30)))
+        found = webvtt.from_buffer(StringIO(vtt(self.CUES, 30)))
         assert [caption.text.split("\n")[1] for caption in found] == ["二"] * len(ODD)
         for text, caption in zip(ODD, found, strict=True):
             shown = html.unescape(caption.text.split("\n")[0])
@@ -215,14 +213,14 @@ class TestFiles:
         assert found[1].end == "00:00:01.833"
 
     def test_nothing_looks_like_a_tag_or_an_arrow(self) -> None:
-        raw = files.vtt(self.CUES, 30)
+        raw = vtt(self.CUES, 30)
         assert "&lt;bos&gt; &amp; co" in raw
         assert "&amp;lt;" in raw
         assert raw.count("-->") == len(ODD)
-        assert files.srt(self.CUES, 30).count("-->") == len(ODD)
+        assert srt(self.CUES, 30).count("-->") == len(ODD)
 
     def test_srt_reads_back(self) -> None:
-        found = pysubs2.SSAFile.from_string(files.srt(self.CUES, 30), "srt", keep_html_tags=True)
+        found = pysubs2.SSAFile.from_string(srt(self.CUES, 30), "srt", keep_html_tags=True)
         assert len(found) == len(ODD)
         assert (found[1].start, found[1].end) == (1000, 1833)
 

@@ -11,15 +11,14 @@ import pytest
 
 from engine.errors import LectureError
 from render.media import check
-from render.media.check import Expected, check_video
-from render.media.content import pictures_of
-from render.media.finish import Part, assemble
-from render.media.metadata import Chapter, Origin
+from render.media.check import check_video, pictures_of
+from render.media.mp4 import Chapter, Origin
+from render.media.mux import Part, Video, chapters_of, mux
 
 from .conftest import DRAFT, ORIGIN, TITLE, encode, finished
 
 FRAMES = 70
-GOOD = Expected(DRAFT, FRAMES, TITLE, ORIGIN)
+GOOD = Video(DRAFT, FRAMES, TITLE, ORIGIN)
 REENCODE = ["-c:v", "libx264", "-preset", "veryfast", "-bf", "2", "-profile:v", "high", "-g", "30"]
 FAST = ["-movflags", "+faststart+negative_cts_offsets", "-use_editlist", "0"]
 KEEP = ["-c", "copy", *FAST]
@@ -68,7 +67,7 @@ def good(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return finished(binary, tmp_path_factory.mktemp("good"), FRAMES)
 
 
-def refusal(video: Path, expected: Expected = GOOD) -> LectureError:
+def refusal(video: Path, expected: Video = GOOD) -> LectureError:
     with pytest.raises(LectureError) as caught:
         check_video(video, expected)
     assert "\n" not in str(caught.value)
@@ -180,11 +179,11 @@ def test_the_message_names_the_final_file(good: Path) -> None:
 def test_the_wrong_chapter_is_named_in_a_short_line(binary: str, tmp_path: Path) -> None:
     parts = [Part(encode(binary, tmp_path / f"{i}.mp4", 5), 5, f"part {i}") for i in range(1, 21)]
     film = tmp_path / "lecture.mp4"
-    options = {"title": TITLE, "origin": ORIGIN, "quality": DRAFT, "with_chapters": True}
-    chapters = assemble(binary, parts, film, **options)
+    chapters = chapters_of(parts)
+    mux(binary, Video(DRAFT, 100, TITLE, ORIGIN, chapters), parts, film)
     wrong = (chapters[0], Chapter("part 2", 5, 11), *chapters[2:])
-    error = refusal(film, Expected(DRAFT, 100, TITLE, ORIGIN, wrong))
+    error = refusal(film, Video(DRAFT, 100, TITLE, ORIGIN, wrong))
     told = "chapter 2: expected 'part 2' in frames 5 to 11, found 'part 2' in frames 5 to 10"
     assert str(error).endswith(f"lecture.mp4: {told}")
-    error = refusal(film, Expected(DRAFT, 100, TITLE, ORIGIN, chapters[1:]))
+    error = refusal(film, Video(DRAFT, 100, TITLE, ORIGIN, chapters[1:]))
     assert str(error).endswith("lecture.mp4: chapters: expected 19, found 20")

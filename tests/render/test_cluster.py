@@ -1,364 +1,262 @@
-"""What the front door makes of a cluster, with a stand-in for Dask whose workers do as told."""
+"""The pool of a Dask cluster of threads of this process, with small makers; addresses, trust."""
 
 from __future__ import annotations
 
-import dataclasses
-import io
-import pickle
-from collections.abc import Callable
-from functools import cache
+import multiprocessing
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.errors import LectureError
-from render.build.backlog import Job
-from render.build.cluster import connect, farm, fingerprint
-from render.build.store.choice import NO_STORE, StoreChoice
-from render.build.store.store import Store
-from render.build.task import Failure, Result, Task
+from render.build import cluster, remote
+from render.build.cache import Cache
+from render.build.cluster import ClusterPool, cache_for, check
+from render.build.places import NO_CACHE, CacheChoice
 
-from .conftest import FrontDoor, one_line
+from .conftest import ROOT, FrontDoor, one_line
+from .test_pool import all_events, last, work
 
-RESULT = Result(5, 1.0, 9)
-LOST = Failure("the worker was killed", mistake=False, lost=True)
-Answer = Callable[[str, tuple[Any, ...]], Any]
+LIKE_ME = {"manim": "0.22.0", "scenes/base.py": "0123"}
 
 
-@cache
-def mine() -> dict[str, Any]:
-    return fingerprint.fingerprint()
-
-
-class Future:
-    def __init__(self, key: str) -> None:
-        self.key, self.answer = key, None
-        self.told: list[Callable[[Any], None]] = []
-
-    def result(self, timeout: float) -> Any:
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
-
-    def add_done_callback(self, function: Callable[[Any], None]) -> None:
-        self.told.append(function)
-        if self.answer is not None:
-            function(self)
-
-
-class Unpickler(pickle.Unpickler):
-    """Tells which function of :mod:`render.build.cluster.work` would be called."""
-
-    def __init__(self, pickled: bytes) -> None:
-        super().__init__(io.BytesIO(pickled))
-
-    def find_class(self, module: str, name: str) -> Any:
-        assert module == "render.build.cluster.work"
-        return lambda *arguments: (name, arguments)
-
-
-class Dask:
-    """Workers by address, with a function that answers what they are asked to render."""
-
-    def __init__(self, **workers: Answer) -> None:
-        self.workers = workers
-        self.prints = dict.fromkeys(workers, mine())
-        self.asked: list[tuple[str, str]] = []
-        self.cancelled: list[str] = []
-        self.at_look: list[Callable[[], None]] = []
-
-    def scheduler_info(self, n_workers: int) -> Any:
-        if self.at_look:
-            self.at_look.pop(0)()
-        return {"workers": {name: {"name": name, "nthreads": 1} for name in self.workers}}
-
-    def submit(self, function: Any, pickled: bytes, **options: Any) -> Any:
-        (worker,) = options["workers"]
-        assert (function, options["allow_other_workers"]) == (pickle.loads, False)
-        future = Future(options["key"])
-        name, arguments = Unpickler(pickled).load()
-        if name == "examine":
-            future.answer = {"fingerprint": self.prints[worker]}
-        else:
-            self.asked.append((worker, arguments[0]["slug"]))
-            future.answer = self.workers[worker](arguments[0]["slug"], arguments)
-        return future
-
-    def subscribe_topic(self, topic: str, handler: Callable[[Any], None]) -> None:
-        self.handler = handler
-
-    def cancel(self, futures: list[Future], force: bool) -> None:
-        self.cancelled += [future.key for future in futures]
-
-
-def does(slug: str, arguments: tuple[Any, ...]) -> Any:
-    return {"result": dataclasses.asdict(RESULT)}
-
-
-def fails(failure: Failure) -> Answer:
-    return lambda *_: {"failure": dataclasses.asdict(failure), "log": "its log"}
-
-
-def never(slug: str, arguments: tuple[Any, ...]) -> Any:
-    return None
-
-
-class Story:
-    """A listener that writes down what it is told."""
-
-    def __init__(self) -> None:
-        self.outcomes: dict[str, Any] = {}
-        self.started_: list[str] = []
-        self.has: bool | Exception = True  # the store
-
-    def wanted(self, task: Task) -> bool:
-        return task.slug != "unwanted"
-
-    def started(self, task: Task) -> None:
-        self.started_.append(task.slug)
-
-    def advanced(self, task: Task, frames: int) -> None:
-        pass
-
-    def has_slots(self, slots: int) -> None:
-        self.slots = slots
-
-    def ended(self, task: Task, outcome: Any) -> None:
-        self.outcomes[task.slug] = outcome
-
-    def stored(self, task: Task) -> bool:
-        if isinstance(self.has, Exception):
-            raise self.has
-        return self.has
-
-    def fetched(self, task: Task) -> None:
-        self.outcomes[task.slug] = RESULT
-
-
-class Field:
-    """A farm, what it says, and its jobs."""
-
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(farm, "_LOOK_EVERY", 0.01)
-        monkeypatch.setattr(farm, "fingerprint", lambda code_kept: mine())
-        self.folder, self.said, self.story = folder, list[str](), Story()
-        (folder / "w.json").write_text("{}")
-
-    def job(self, slug: str, frames: int = 1) -> Job:
-        task = Task(slug, "m", "C", "t", "zh", "draft", *[""] * 5, "", "", "", 1)
-        weights = str(self.folder / "w.json")
-        folder = str(self.folder / slug)
-        return Job(
-            dataclasses.replace(task, weights=weights, inference_weights=weights, folder=folder),
-            frames,
-        )
-
-    def run(self, dask: Dask, *jobs: Job) -> dict[str, Any]:
-        farm.Farm(dask, "/store", "mark", self.said.append).run(jobs, self.story)
-        return self.story.outcomes
+@pytest.fixture(autouse=True)
+def light(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers of these tests draw nothing, and are what they are said to be."""
+    monkeypatch.setattr(multiprocessing, "set_forkserver_preload", lambda _: None)
+    monkeypatch.setattr(remote, "fingerprint", lambda: dict(LIKE_ME))
+    monkeypatch.setattr(cluster, "_LOOK_EVERY", 0.1)
+    monkeypatch.setattr(cluster, "_WAITS", (0.0, 0.1))
 
 
 @pytest.fixture
-def field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Field:
-    return Field(tmp_path, monkeypatch)
+def scheduler(tmp_path: Path) -> Iterator[Any]:
+    """A cluster of two workers, threads of this process."""
+    from distributed import LocalCluster
+
+    options = {"threads_per_worker": 1, "processes": False, "protocol": "tcp", "memory_limit": 0}
+    with LocalCluster(
+        n_workers=2,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        local_directory=str(tmp_path / "dask"),
+        **options,
+    ) as started:
+        yield started
 
 
-def test_the_longest_first_on_every_worker(field: Field) -> None:
-    dask = Dask(one=does, two=does)
-    jobs = [field.job("a", 1), field.job("b", 9), field.job("c", 5), field.job("unwanted")]
-    assert field.run(dask, *jobs) == dict.fromkeys("abc", RESULT)
-    assert field.story.started_ == ["b", "c", "a"]
-    assert {worker for worker, _ in dask.asked} == {"one", "two"}
-    assert field.story.slots == 2
-    assert field.said == []
+class Run:
+    """A pool with its cache, and what it says."""
+
+    def __init__(self, folder: Path, address: str) -> None:
+        self.said: list[str] = []
+        self.folder = folder / "run"
+        self.folder.mkdir()
+        self.cache = Cache.open(CacheChoice(str(folder / "store"), True, None), self.said.append)
+        scratch = self.folder / "scratch"
+        self.pool = ClusterPool(address, self.cache, scratch, self.said.append)
 
 
-def test_weights_travel_as_bytes(field: Field) -> None:
-    seen: list[Any] = []
-
-    def looks(slug: str, arguments: tuple[Any, ...]) -> Any:
-        seen.append(arguments[1])
-        return does(slug, arguments)
-
-    field.run(Dask(one=looks), field.job("a"))
-    assert seen == [{"weights": b"{}", "inference_weights": b"{}"}]
+@pytest.fixture
+def run(tmp_path: Path, scheduler: Any) -> Run:
+    return Run(tmp_path, scheduler.scheduler_address)
 
 
-def test_a_failure_is_the_scenes_own(field: Field) -> None:
-    failure = Failure("a bug", mistake=False)
-    assert field.run(Dask(one=fails(failure)), field.job("a")) == {"a": failure}
-    assert (field.folder / "a" / "log.txt").read_text() == "its log"
+def test_works_are_done_and_come_back_through_the_cache(run: Run, tmp_path: Path) -> None:
+    weights = tmp_path / "w.json"
+    weights.write_text("{}")
+    cover = work(run.folder, "cover")
+    with run.pool as pool:
+        assert pool.slots == 2
+        pool.submit(work(run.folder, "a", also=cover, settings={"weights": str(weights)}))
+        pool.submit(work(run.folder, "b", "mistake"))
+        pool.submit(work(run.folder, "light", heavy=False))
+        events = all_events(pool, 4)
+        made = last(events, "a").made
+        assert made is not None
+        pool.submit(work(run.folder, "c", needs={"text": made}))
+        assert all_events(pool, 1)[-1].kind == "made"
+    assert made.path("text").read_text() == "made of a"
+    assert made.path("text").parent == run.folder / "a"
+    assert {event.kind for event in events if event.step == "a"} >= {"started", "made"}
+    covered = last(events, "cover").made
+    assert covered is not None
+    assert covered.path("cover").read_text() == "cover of a scene"
+    failure = last(events, "b").failure
+    assert failure is not None
+    assert (failure.line, failure.mistake) == ("w.json: found nonsense", True)
+    assert last(events, "light").kind == "made"
+    assert [line for line in run.said if "not encrypted" not in line] == []
+    assert sum("not encrypted" in line for line in run.said) == 1
 
 
-def test_what_is_lost_is_done_again_but_not_for_ever(field: Field) -> None:
-    dask = Dask(one=fails(LOST))
-    outcome = field.run(dask, field.job("a"))["a"]
-    assert outcome.line == (
-        "given up after 3 tries; the last time worker one: the worker was killed"
-    )
-    assert len(dask.asked) == 3
-    assert field.said == ["a: to be done again: worker one: the worker was killed"] * 2
+def test_a_work_whose_process_is_lost_is_tried_again(run: Run) -> None:
+    with run.pool as pool:
+        pool.submit(work(run.folder, "a", "killed"))
+        event = all_events(pool, 1)[-1]
+    assert event.kind == "failed"
+    assert event.failure is not None
+    assert event.failure.line.startswith("given up after 3 tries; the last time Lost: worker ")
+    assert "out of memory" in event.failure.line
+    assert sum("a: to be done again: worker " in line for line in run.said) == 3
 
 
-def test_a_worker_that_is_gone(field: Field) -> None:
-    dask = Dask(one=never)
-
-    def goes() -> None:
-        dask.workers = {"two": does}
-        dask.prints["two"] = dask.prints["one"]
-
-    dask.at_look = [lambda: None, lambda: None, goes]
-    assert field.run(dask, field.job("a")) == {"a": RESULT}
-    assert dask.asked == [("one", "a"), ("two", "a")]
-    assert field.said == ["a: to be done again: worker one is gone"]
-    assert len(dask.cancelled) == 1
-
-
-def test_without_any_worker_it_waits(field: Field) -> None:
-    dask = Dask(one=does)
-    workers = dask.workers
-    dask.workers = {}
-
-    def comes() -> None:
-        dask.workers = workers
-
-    dask.at_look = [lambda: None] * 3 + [comes]
-    assert field.run(dask, field.job("a")) == {"a": RESULT}
-    assert field.said == ["no worker is there that can be used; waiting for one (Ctrl-C ends this)"]
-
-
-def other(**versions: str) -> dict[str, Any]:
-    return {"versions": {**mine()["versions"], **versions}, "files": mine()["files"]}
-
-
-def test_a_worker_of_another_kind_is_refused_the_others_work(field: Field) -> None:
-    dask = Dask(one=does, two=does)
-    dask.prints["one"] = other(manim="0.19.0", font="f00")
-    field.run(dask, field.job("a"), field.job("b"))
-    assert {worker for worker, _ in dask.asked} == {"two"}
-    known = mine()["versions"]
-    assert field.said == [
-        f"worker one is refused: manim: expected {known['manim']}, found 0.19.0; "
-        f"font: expected {known['font']}, found f00"
-    ]
-
-
-def test_if_all_are_refused_nothing_starts(field: Field) -> None:
-    dask = Dask(one=does)
-    dask.prints["one"] = other(cairo="1.14.0")
-    with pytest.raises(LectureError, match="like this machine, found none; see above"):
-        field.run(dask, field.job("a"))
-    assert dask.asked == []
-
-
-def test_one_that_comes_later_is_examined_too(field: Field) -> None:
-    dask = Dask(one=does)
-
-    def slow(slug: str, arguments: tuple[Any, ...]) -> Any:
-        return does(slug, arguments) if "bad" in dask.workers else None
-
-    dask.workers = {"one": never}
-
-    def comes() -> None:
-        dask.workers = {"bad": does, "two": does}
-        dask.prints = {"bad": other(pycairo="1.0"), "two": other()}
-
-    dask.at_look = [lambda: None, comes]
-    field.run(dask, field.job("a"))
-    assert ("bad", "a") not in dask.asked
-    assert any(line.startswith("worker bad is refused: pycairo") for line in field.said)
-
-
-def test_one_that_has_become_another_is_refused(field: Field) -> None:
-    changed = {"refused": other(numpy="1.0")}
-    dask = Dask(one=lambda *_: changed)
-    dask.at_look = [lambda: None] * 3 + [lambda: dask.workers.update(two=does)]
-    dask.prints["two"] = other()
-    assert field.run(dask, field.job("a")) == {"a": RESULT}
-    assert field.said[0].startswith("worker one is refused: numpy: expected")
-
-
-def test_a_worker_without_the_lecture(field: Field) -> None:
-    dask = Dask(one=does)
-
-    class Missing(Future):
-        answer = ModuleNotFoundError("No module named 'render'")
-
-    future = Missing("x")
-    future.answer = Missing.answer
-    said, trouble = farm._outcome(future)
-    assert (said, trouble) == ({}, "ModuleNotFoundError: No module named 'render'")
-    assert field.run(dask, field.job("a")) == {"a": RESULT}
-
-
-def test_rendered_but_not_in_the_store(field: Field) -> None:
-    field.story.has = False
-    outcome = field.run(Dask(one=does), field.job("a"))["a"]
-    assert "the store does not have it" in outcome.line
-
-
-def test_what_cannot_be_put_in_place(field: Field) -> None:
-    field.story.has = LectureError(where="o", field="file", found="no space left")
-    outcome = field.run(Dask(one=does), field.job("a"))["a"]
-    assert outcome == Failure("o: file: found no space left", mistake=True)
-    field.story.has = ZeroDivisionError("a bug")
-    outcome = field.run(Dask(one=does), field.job("a"))["a"]
-    assert outcome == Failure("ZeroDivisionError: a bug", mistake=False)
-
-
-def test_when_all_have_become_others_the_run_ends(
-    field: Field, monkeypatch: pytest.MonkeyPatch
+def test_a_worker_of_another_kind_is_refused_and_the_others_work(
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(farm, "_PATIENCE", 0.2)
-    changed = {"refused": other(numpy="1.0")}
-    with pytest.raises(LectureError, match=r"edited meanwhile\? Run again to go on"):
-        field.run(Dask(one=lambda *_: changed), field.job("a"))
-    assert field.said[-1].startswith("no worker is there that can be used")
+    answers = [{"manim": "0.19.0", "scenes/base.py": "9"}]
+    mine = remote.fingerprint()
+    monkeypatch.setattr(remote, "fingerprint", lambda: answers.pop() if answers else mine)
+    run.pool._asked_for = mine
+    with run.pool as pool:
+        pool.submit(work(run.folder, "a"))
+        assert all_events(pool, 1)[-1].kind == "made"
+        assert pool.slots == 1
+    (line,) = (line for line in run.said if "refused" in line)
+    assert "manim: expected 0.22.0, found 0.19.0" in line
+    assert "found other scenes/base.py" in line
 
 
-def test_a_scheduler_that_is_gone(field: Field) -> None:
-    dask = Dask(one=never)
-
-    def breaks() -> None:
-        raise OSError("closed")
-
-    dask.at_look = [lambda: None, lambda: None, breaks]
-    with pytest.raises(LectureError, match=r"scheduler still there .*, found OSError: closed"):
-        field.run(dask, field.job("a"))
-    assert len(dask.cancelled) == 1
+def test_if_all_are_refused_nothing_starts(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "fingerprint", lambda: {"manim": "0.19.0"})
+    run.pool._asked_for = dict(LIKE_ME)
+    with pytest.raises(LectureError, match="a worker like this machine, found none"), run.pool:
+        pass
+    assert sum("refused" in line for line in run.said) == 2
 
 
-def test_ctrl_c_cancels_what_runs(field: Field) -> None:
-    dask = Dask(one=never, two=never)
+def test_one_that_does_not_see_the_cache_is_refused(tmp_path: Path, scheduler: Any) -> None:
+    run = Run(tmp_path, scheduler.scheduler_address)
+    run.cache.mark = "runs/0-00"
+    with pytest.raises(LectureError, match="a worker like this machine"), run.pool:
+        pass
+    assert "is it shared with this worker?" in run.said[-1]
 
-    def interrupts() -> None:
+
+def test_leaving_ends_what_is_under_way(run: Run, scheduler: Any) -> None:
+    with pytest.raises(KeyboardInterrupt), run.pool as pool:
+        pool.submit(work(run.folder, "a", "sleep", seconds=60))
+        while not any(event.kind == "started" for event in pool.events(timeout=1)):
+            pass
         raise KeyboardInterrupt
+    end = time.monotonic() + 30
+    while any(w.state.executing_count for w in scheduler.workers.values()):
+        assert time.monotonic() < end
+        time.sleep(0.1)
 
-    dask.at_look = [lambda: None, lambda: None, interrupts]
-    with pytest.raises(KeyboardInterrupt):
-        field.run(dask, field.job("a"), field.job("b"), field.job("c"))
-    assert len(dask.cancelled) == 2
+
+def test_a_worker_without_the_lecture_says_so(scheduler: Any, tmp_path: Path) -> None:
+    """And it goes on working for others."""
+    code = (
+        "import sys\n"
+        "class Missing:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] in ('render', 'engine', 'scenes'):\n"
+        "            raise ModuleNotFoundError(f'No module named {name!r}')\n"
+        "sys.meta_path.insert(0, Missing())\n"
+        "from distributed.cli.dask_worker import main; main()\n"
+    )
+    options = ["--name", "bare", "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+    bare = subprocess.Popen(
+        [sys.executable, "-c", code, scheduler.scheduler_address, *options],
+        cwd="/",
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    run = Run(tmp_path, scheduler.scheduler_address)
+    try:
+        scheduler.wait_for_workers(3, timeout=60)
+        with run.pool as pool:
+            pool.submit(work(run.folder, "a"))
+            assert all_events(pool, 1)[-1].kind == "made"
+            end = time.monotonic() + 30
+            while not any("bare" in line for line in run.said):
+                assert time.monotonic() < end
+                list(pool.events(timeout=0.2))
+            with cluster.client(scheduler.scheduler_address, tmp_path, print) as client:
+                assert client.submit(sum, [1, 2], workers=["bare"]).result(timeout=30) == 3
+    finally:
+        bare.kill()
+        bare.wait()
+    (line,) = (line for line in run.said if "bare" in line)
+    assert "ModuleNotFoundError: No module named" in line
+
+
+def test_a_cluster_of_this_machine_lets_no_one_else_in(tmp_path: Path) -> None:
+    from distributed import Client, Security
+
+    with cluster.client("local:1", tmp_path, print) as mine:
+        address = mine.scheduler.address
+        assert address.startswith("tls://")
+        assert mine.submit(sum, [1, 2]).result(timeout=60) == 3
+        for other, security in [
+            (address.replace("tls:", "tcp:"), None),
+            (address, Security.temporary()),
+        ]:
+            with pytest.raises((OSError, TimeoutError, TypeError)):
+                Client(other, security=security, timeout=2, set_as_default=False)
+
+
+def test_tls_with_certificates_of_ones_own(tmp_path: Path) -> None:
+    """Those in Dask's settings are used; without them nobody gets in."""
+    import dask
+    from distributed import LocalCluster, Security
+
+    made = Security.temporary()
+    files = {}
+    for name in ("ca_file", "scheduler_cert", "scheduler_key", "client_cert", "client_key"):
+        files[name] = tmp_path / f"{name}.pem"
+        files[name].write_text(getattr(made, f"tls_{name}"))
+    settings = {"distributed.comm.tls.ca-file": str(files["ca_file"])}
+    for who in ("scheduler", "client"):
+        for what in ("cert", "key"):
+            settings[f"distributed.comm.tls.{who}.{what}"] = str(files[f"{who}_{what}"])
+    with LocalCluster(
+        n_workers=0,
+        protocol="tls",
+        security=made,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+    ) as started:
+        address, said = started.scheduler_address, list[str]()
+        with dask.config.set(settings), cluster.client(address, tmp_path, said.append) as client:
+            assert client.scheduler_info()["address"] == address
+        assert said == []
+        refused = cluster.client(address, tmp_path, said.append)
+        with pytest.raises(LectureError, match="a Dask scheduler that answers"), refused:
+            pass
+
+
+def test_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_ANSWER", 0.5)
+    unanswered = cluster.client("tcp://127.0.0.1:1", tmp_path, print)
+    with pytest.raises(LectureError, match="a Dask scheduler that answers"), unanswered:
+        pass
 
 
 class TestFingerprint:
-    def test_it_is_the_same_twice_and_small(self) -> None:
-        one, two = mine(), fingerprint.fingerprint()
-        assert fingerprint.differences(one, two) == ""
-        assert fingerprint.short(one) == fingerprint.short(two)
-        assert {"manim", "cairo", "font", "ffmpeg", "python"} <= set(one["versions"])
-        assert {"render/draw/worker.py", "engine/model.py", "assets/text/zh.toml"} <= set(
-            one["files"]
+    def test_files_that_differ_are_named_and_counted(self) -> None:
+        files = {f"scenes/s{number}.py": "0" for number in range(5)}
+        told = remote.differences(files, {})
+        assert told == (
+            "project code: expected that of this machine, found other scenes/s0.py, "
+            "scenes/s1.py, scenes/s2.py and 2 more files"
         )
+        assert remote.differences(files, dict(files)) == ""
 
-    def test_files_that_differ_are_named(self) -> None:
-        files = dict.fromkeys(mine()["files"], "0")
-        told = fingerprint.differences(mine(), {**mine(), "files": files})
-        assert told.startswith("project code: expected that of this machine, found other ")
-        assert told.endswith(f" and {len(files) - 3} more files")
-        assert "render/build/cluster/farm.py" not in mine()["files"]  # draws nothing
-        less = {k: v for k, v in mine()["files"].items() if k != "render/draw/worker.py"}
-        assert "render/draw/worker.py" in fingerprint.differences(mine(), {**mine(), "files": less})
+    def test_it_has_what_draws_and_nothing_that_only_runs_it(self) -> None:
+        code = "from render.build import remote; print(*remote.fingerprint())"
+        said = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
+        )
+        names = set(said.stdout.split())
+        assert {"manim", "cairo", "font", "ffmpeg", "python", "distributed"} <= names, said.stderr
+        assert {"render/draw/scene.py", "engine/model.py", "assets/text/zh.toml"} <= names
+        assert not [name for name in names if name.startswith(("render/build", "render/cli"))]
 
 
 class TestAddress:
@@ -368,30 +266,18 @@ class TestAddress:
     )
     def test_what_is_none_is_told(self, address: str) -> None:
         with pytest.raises(LectureError, match=r"^--cluster: expected tcp://HOST:PORT"):
-            connect.check(address, NO_STORE)
+            check(address, NO_CACHE)
 
-    def test_workers_elsewhere_need_a_store_that_they_reach(self) -> None:
-        connect.check("local:2", NO_STORE)
-        connect.check("tcp://h:1", StoreChoice("s3://b/x", True, 1))
-        for choice in (NO_STORE, StoreChoice("/home/me/.cache/x", False, 1)):
+    def test_workers_elsewhere_need_a_store_that_they_reach(self, tmp_path: Path) -> None:
+        check("local:2", NO_CACHE)
+        check("tcp://h:1", CacheChoice("s3://b/x", True, 1))
+        for choice in (NO_CACHE, CacheChoice("/home/me/.cache/x", False, 1)):
             with pytest.raises(LectureError, match="expected a --store that its workers reach"):
-                connect.check("tcp://h:1", choice)
-
-    def test_scenes_that_no_store_keeps_are_refused(self) -> None:
-        with pytest.raises(LectureError, match="expected --voice none, found --voice draft"):
-            connect.check("local:2", NO_STORE, voice="draft")
-        with pytest.raises(LectureError, match="found --burn-captions en"):
-            connect.check("local:2", NO_STORE, burned="en")
+                check("tcp://h:1", choice)
+        assert cache_for(NO_CACHE, tmp_path).url == str(tmp_path / "store")
 
     def test_the_front_door_tells_before_it_does_anything(
         self, front_door: FrontDoor, tmp_path: Path
     ) -> None:
         assert "tcp://HOST:PORT" in one_line(front_door("--cluster", "h:1", "--out", "o"))
         assert not (tmp_path / "o").exists()
-
-
-def test_a_store_knows_its_mark(tmp_path: Path) -> None:
-    store = Store.open(str(tmp_path / "s"))
-    store.begin()
-    assert Store.open(str(tmp_path / "s")).sees(store.mark)
-    assert not Store.open(str(tmp_path / "other")).sees(store.mark)

@@ -30,10 +30,11 @@ def until(true: Callable[[], object], seconds: float = 60) -> None:
 
 
 def drawing(root: int, scene: str) -> psutil.Process:
-    """The process below ``root`` that draws a scene: it is in the scene's folder."""
+    """The process below ``root`` that draws a scene: it prints to the log in its folder."""
     for process in psutil.Process(root).children(recursive=True):
         with contextlib.suppress(psutil.Error):
-            if Path(process.cwd()).name.startswith(scene) and "ffmpeg" not in process.name():
+            printed = [Path(file.path) for file in process.open_files()]
+            if any(each.parent.name.startswith(scene) for each in printed):
                 return process
     raise AssertionError(scene)
 
@@ -113,7 +114,7 @@ def test_one_of_several_processes_is_killed_in_the_middle(tmp_path: Path) -> Non
     worker.kill()
     out, err = run.communicate(timeout=120)
     assert (run.returncode, err) == (0, ""), out
-    assert "05_noise: to be done again: worker" in out
+    assert "is gone; what it was doing is to be done again" in out
     assert not noise.is_running()
     names = {path.name for path in (tmp_path / "o").glob("0*.mp4")}
     assert names == {"01_square_zh.mp4", "02_circle_zh.mp4", "05_noise_zh.mp4"}
@@ -135,14 +136,14 @@ def test_threads_and_a_store_in_memory(tmp_path: Path) -> None:
     code = (
         "from distributed import LocalCluster\n"
         "from pathlib import Path\n"
-        "from render.build.combinations import Wish, orders\n"
-        "from render.build.session import Session\n"
-        "from render.build.store.choice import choose\n"
+        "from render.build.job import BuildOptions, jobs_of\n"
+        "from render.build.places import choose\n"
+        "from render.build.run import How, Run\n"
         "with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, protocol='tcp',\n"
         "        host='127.0.0.1', dashboard_address='127.0.0.1:0', memory_limit=0) as cluster:\n"
-        "    wish = Wish(quality='draft', out=Path('o'), cluster=cluster.scheduler_address,\n"
-        "        store=choose('memory://lecture', '1GB'))\n"
-        "    code = Session(*orders(wish)).run()\n"
+        "    jobs = jobs_of(BuildOptions(quality='draft', out=Path('o')))\n"
+        "    cache = choose('memory://lecture', '1GB')\n"
+        "    code = Run(jobs, How(2, cache=cache, cluster=cluster.scheduler_address)).make()\n"
         "raise SystemExit(code)\n"
     )
     result = subprocess.run(
@@ -230,13 +231,3 @@ def test_a_store_that_the_workers_do_not_share(cluster: Cluster, tmp_path: Path)
     out, err = run.communicate(timeout=120)
     assert run.returncode == 2, (out, err)
     assert "is it shared with this worker?" in out
-
-
-def test_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from engine.errors import LectureError
-    from render.build.cluster import connect
-
-    monkeypatch.setattr(connect, "_PATIENCE", 0.5)
-    unanswered = connect.client("tcp://127.0.0.1:1", tmp_path)
-    with pytest.raises(LectureError, match="a Dask scheduler that answers"), unanswered:
-        pass

@@ -9,7 +9,8 @@ import pytest
 
 import engine
 from engine.errors import LectureError
-from render.build.combinations import Wish, labels, orders, several, weight_files
+from render.build.folders import labels
+from render.build.job import BuildOptions, jobs_of, scenes_named, several, weight_files
 
 from .conftest import FrontDoor, leftovers, one_line
 
@@ -59,9 +60,20 @@ def test_labels_are_as_short_as_they_can_be() -> None:
 
 
 def test_a_scene_outside_the_track_is_refused() -> None:
-    assert orders(Wish(scenes=["15", "loss"], track="full"))
+    assert jobs_of(BuildOptions(track="full"), ["15", "loss"])
     with pytest.raises(LectureError, match=r"inference \(15, 16, 17, 18, 19\), found 8 attention"):
-        orders(Wish(scenes=["15", "8"], track="inference"))
+        jobs_of(BuildOptions(track="inference"), ["15", "8"])
+
+
+def test_scenes_by_ranges_and_lists() -> None:
+    def numbers(*words: str) -> list[int]:
+        return [scene.number for scene in scenes_named(words)]
+
+    assert numbers("8-11", "3") == [8, 9, 10, 11, 3]
+    assert numbers("8,loss") == [8, 14]
+    for bad in ("9-8", "18-21", "8,", "-3"):
+        with pytest.raises(LectureError, match=r"^scene: expected"):
+            numbers(bad)
 
 
 def test_several_values() -> None:
@@ -71,12 +83,12 @@ def test_several_values() -> None:
             several("--lang", bad, ("zh", "en"))
 
 
-class TestOrders:
+class TestJobs:
     def test_every_combination_has_a_folder(self, tmp_path: Path) -> None:
         files = tmp_path / "a" / "w.json", tmp_path / "b" / "w.json"
         weights(*files)
-        ordered = orders(
-            Wish(
+        jobs = jobs_of(
+            BuildOptions(
                 lang="zh,en",
                 quality="draft,high",
                 lesson="consistent,tutorial",
@@ -84,21 +96,21 @@ class TestOrders:
                 out=tmp_path / "o",
             )
         )
-        names = [order.out.relative_to(tmp_path / "o").as_posix() for order in ordered]
+        names = [job.out.relative_to(tmp_path / "o").as_posix() for job in jobs]
         assert len(names) == len(set(names)) == 16
         assert {"zh_draft_consistent_a_w", "en_high_b_w"} <= set(names)
-        assert {order.settings.weights for order in ordered} == set(files)
+        assert {job.settings.weights for job in jobs} == set(files)
 
     def test_a_single_one_is_where_it_always_was(self, tmp_path: Path) -> None:
-        (order,) = orders(Wish(quality="draft", out=tmp_path))
-        assert order.out == tmp_path
-        (order,) = orders(Wish(quality="draft"))
-        assert order.out.parts[-2:] == ("out", "zh_draft")
+        (job,) = jobs_of(BuildOptions(quality="draft", out=tmp_path))
+        assert job.out == tmp_path
+        (job,) = jobs_of(BuildOptions(quality="draft"))
+        assert job.out.parts[-2:] == ("out", "zh_draft")
 
     def test_tracks_share_a_folder(self, tmp_path: Path) -> None:
-        ordered = orders(Wish(track="training,inference", out=tmp_path))
-        assert [order.out for order in ordered] == [tmp_path, tmp_path]
-        assert [order.film_name for order in ordered] == [
+        jobs = jobs_of(BuildOptions(track="training,inference", out=tmp_path))
+        assert [job.out for job in jobs] == [tmp_path, tmp_path]
+        assert [job.film_name for job in jobs] == [
             "lecture_training.mp4",
             "lecture_inference.mp4",
         ]
@@ -109,27 +121,27 @@ class TestOrders:
             (tmp_path / f"{name}.toml").write_text(text)
         weights(tmp_path / "c.json", tmp_path / "b_c.json")
         lessons = ",".join(str(tmp_path / f"{name}.toml") for name in ("a", "a_b"))
-        ordered = orders(
-            Wish(lesson=lessons, weights=[f"{tmp_path}/*c.json"], out=tmp_path, lang="en")
-        )
-        assert len({order.out for order in ordered}) == 4
+        weighted = [f"{tmp_path}/*c.json"]
+        jobs = jobs_of(BuildOptions(lesson=lessons, weights=weighted, out=tmp_path, lang="en"))
+        assert len({job.out for job in jobs}) == 4
 
     def test_what_a_shell_makes_of_a_pattern(self, tmp_path: Path) -> None:
         files = [tmp_path / f"{name}.json" for name in "abc"]
         weights(*files)
         first, *others = map(str, files)
-        ordered = orders(Wish(scenes=["8", *others], weights=[first]))
-        assert [order.settings.weights for order in ordered] == files
-        assert {scene.number for order in ordered for scene in order.scenes} == {8}
+        jobs = jobs_of(BuildOptions(weights=[first]), ["8", *others])
+        assert [job.settings.weights for job in jobs] == files
+        assert {scene.number for job in jobs for scene in job.scenes} == {8}
         with pytest.raises(LectureError, match="scene"):
-            orders(Wish(scenes=["8", *others]))
+            jobs_of(BuildOptions(), ["8", *others])
 
     def test_all_bad_files_are_named_at_once(self, tmp_path: Path) -> None:
         weights(tmp_path / "good.json")
         for name in ("bad", "worse"):
             (tmp_path / f"{name}.json").write_text("{")
         with pytest.raises(LectureError) as caught:
-            orders(Wish(weights=[f"{tmp_path}/*.json"], lang="zh,en", lesson="tutorial,consistent"))
+            weighted = [f"{tmp_path}/*.json"]
+            jobs_of(BuildOptions(weights=weighted, lang="zh,en", lesson="tutorial,consistent"))
         assert str(caught.value).startswith(f"{tmp_path}/bad.json: ")
         assert str(caught.value).endswith(f"(mistakes are also in {tmp_path}/worse.json)")
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 import engine
-from render.build.task import Failure
+from render.base.failure import Failure
 from render.review import sheet
 from render.review.audit import campaign
 from scenes import playthrough, registry

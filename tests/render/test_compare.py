@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import engine
-from render.build.task import Failure
+from render.base.failure import Failure
 from render.review.compare import page, weights
 from render.review.compare.pairs import Change, Piece, Shown, changed, changes, sentence
 from render.review.compare.scene import BeatPair, Compared, Job, Moment, attempt

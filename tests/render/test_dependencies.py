@@ -16,9 +16,9 @@ import pytest
 
 import engine
 from engine.passes import Passes
-from engine.reads import look_up, seen_of
-from render.build.incremental import changes
-from render.build.incremental.code import Code, digest_of_source
+from engine.reads import digest_of, look_up, seen_of
+from render.base.differences import entries_moved
+from render.build.code import Code, digest_of_source
 from scenes import playthrough, registry, texts
 from scenes.settings import Settings
 
@@ -32,6 +32,14 @@ EDITS = [
     ("output_projection.weight", (5, 1), 1e-9, {16}),
 ]
 ALL = (registry.TITLE_CARD, *registry.SCENES)
+
+
+def texts_moved(said: list[Any], table: dict[str, Any]) -> list[str]:
+    return [
+        f"text {'.'.join(path)}"
+        for path, digest in said
+        if digest_of(look_up(table, path)) != digest
+    ]
 
 
 def passes(settings: Settings) -> Passes:
@@ -57,7 +65,7 @@ def test_one_weight_means_exactly_the_scenes_whose_numbers_it_moves(
     matrix[place] += by
     engine.save_weights(old.with_matrices({name: matrix}), weights)
     now = passes(Settings("zh", weights, weights))
-    told = {n for n in SCENES if changes.values_moved(played(n, engine.TUTORIAL)[0]["values"], now)}
+    told = {n for n in SCENES if entries_moved(played(n, engine.TUTORIAL)[0]["values"], now)}
     forced = {n for n in SCENES if played(n, engine.TUTORIAL)[1] != played(n, weights)[1]}
     assert told == forced == expected
 
@@ -66,8 +74,8 @@ def test_one_weight_means_exactly_the_scenes_whose_numbers_it_moves(
 def test_nothing_has_changed_where_nothing_has(number: int) -> None:
     document, numbers = played(number, engine.TUTORIAL)
     now = passes(Settings("zh", engine.TUTORIAL, engine.TUTORIAL))
-    assert changes.values_moved(document["values"], now) == []
-    assert list(changes._texts(document["texts"], texts.load("zh"))) == []
+    assert entries_moved(document["values"], now) == []
+    assert list(texts_moved(document["texts"], texts.load("zh"))) == []
     assert len(numbers) > 5 or number == 2
 
 
@@ -96,10 +104,10 @@ def test_each_text_of_a_scene_counts_and_no_other(number: int) -> None:
     for path in ([own, "title"], read[-1]):
         other = copy.deepcopy(texts.load("zh"))
         look_up(other, path[:-1])[path[-1]] += "。"
-        assert list(changes._texts(document["texts"], other)) == [f"text {'.'.join(path)}"]
+        assert list(texts_moved(document["texts"], other)) == [f"text {'.'.join(path)}"]
     other = copy.deepcopy(texts.load("zh"))
     other["08_attention_scores"]["beats"]["question"] += "。"
-    assert list(changes._texts(document["texts"], other)) == []
+    assert list(texts_moved(document["texts"], other)) == []
 
 
 def test_a_label_of_its_own_takes_the_place_of_a_shared_one() -> None:
@@ -110,7 +118,7 @@ def test_a_label_of_its_own_takes_the_place_of_a_shared_one() -> None:
     shared = [p for p, digest in document["texts"] if digest is None and p[1:2] == ["labels"]]
     for path in shared:
         other[own].setdefault("labels", {})[path[-1]] = "新"
-    told = list(changes._texts(document["texts"], other))
+    told = list(texts_moved(document["texts"], other))
     assert told == [f"text {'.'.join(path)}" for path in shared]
 
 
@@ -134,13 +142,15 @@ def test_no_scene_reads_the_engine_behind_the_notes(path: Path) -> None:
 
 
 class TestCode:
-    FILES = staticmethod(cache(lambda: {scene.slug: Code().files(scene.module) for scene in ALL}))
+    FILES = staticmethod(
+        cache(lambda: {s.slug: Code().files(("render.draw.scene", s.module)) for s in ALL})
+    )
 
     def test_a_scene_depends_on_its_file_and_on_the_parts_it_uses(self) -> None:
         files = self.FILES()
         for scene in ALL:
             assert f"scenes/s{scene.slug}.py" in files[scene.slug]
-            assert {"scenes/theme.py", "scenes/base.py", "render/media/encoding.py"} <= set(
+            assert {"scenes/theme.py", "scenes/base.py", "render/media/pictures.py"} <= set(
                 files[scene.slug]
             )
             others = {f"scenes/s{other.slug}.py" for other in ALL if other != scene}
@@ -158,9 +168,21 @@ class TestCode:
             ours = {f"{name.replace('.', '/')}.py" for name in behind if name.startswith("scenes.")}
             assert ours <= set(self.FILES()[scene.slug])
 
-    def test_checks_and_the_engine_do_not_count(self) -> None:
+    def test_what_a_scene_does_not_run_does_not_count(self) -> None:
+        """Without a list: nothing that draws imports it."""
+        others = ("engine", "render/media/check", "render/media/mux", "render/media/captions")
+        rooms = ("render/build", "render/cli", "render/documents", "render/platforms")
         for files in self.FILES().values():
-            assert not [name for name in files if name.startswith(("engine", "render/check"))]
+            assert not [name for name in files if name.startswith((*others, *rooms))]
+
+    def test_versions_of_what_draws_count_and_c_files(self) -> None:
+        roots = ("render.draw.scene", "scenes.s08_attention_scores")
+        code = Code()
+        assert {"manim", "numpy", "av", "pycairo", "cairo", "python"} <= set(code.tools(roots))
+        assert "render/draw/fast/native/canvas.c" in code.files(roots)
+        captions = code.tools(("render.media.captions.write",))
+        assert "budoux" in captions
+        assert "manim" not in captions
 
 
 def test_threads_may_look_at_code_at_once() -> None:
@@ -175,7 +197,7 @@ def test_threads_may_look_at_code_at_once() -> None:
         garbage.itself = garbage  # type: ignore[attr-defined]
         return digest_of_source(source)
 
-    source = (ROOT / "render" / "pool.py").read_bytes()
+    source = (ROOT / "render" / "build" / "pool.py").read_bytes()
     before = gc.get_threshold(), sys.getswitchinterval()
     gc.set_threshold(5)
     sys.setswitchinterval(1e-6)

@@ -12,7 +12,7 @@ import pytest
 
 from engine.errors import LectureError
 from render.media import ffmpeg
-from render.media.encoding import FrameEncoder
+from render.media.pictures import FrameEncoder
 
 from .conftest import DRAFT, draw, encode
 
@@ -153,17 +153,17 @@ class TestWhichBinary:
         script(tmp_path / "ffmpeg", "echo ' A. aac x'")
         monkeypatch.delenv(ffmpeg.VARIABLE, raising=False)
         monkeypatch.setenv("PATH", str(tmp_path) + os.pathsep + os.environ["PATH"])
-        assert ffmpeg.find() == ffmpeg._carried()
+        assert ffmpeg.find() == ffmpeg.carried()
 
     def test_none_at_all_is_one_clear_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(ffmpeg.VARIABLE, raising=False)
         monkeypatch.setenv("PATH", "/nowhere")
-        monkeypatch.setattr(ffmpeg, "_carried", lambda: None)
+        monkeypatch.setattr(ffmpeg, "carried", lambda: None)
         with pytest.raises(LectureError, match=r"^ffmpeg: .*imageio-ffmpeg.*found none$"):
             ffmpeg.find()
 
     def test_the_carried_one_encodes_too(self, tmp_path: Path) -> None:
-        carried = ffmpeg._carried()
+        carried = ffmpeg.carried()
         if carried is None:
             pytest.skip("imageio-ffmpeg carries no binary for this platform")
         encode(carried, tmp_path / "v.mp4", 5)

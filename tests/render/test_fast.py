@@ -15,7 +15,7 @@ from manim.renderer.cairo_renderer import CairoRenderer
 
 from render.draw.fast import FastRenderer, build, choose, hooks, native
 from render.media import quality
-from render.media.encoding import FrameEncoder
+from render.media.pictures import FrameEncoder
 from scenes import registry
 
 from .frames import frames

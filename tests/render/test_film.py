@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import wave
 from itertools import pairwise
@@ -13,15 +12,14 @@ import numpy as np
 import pytest
 
 from engine.errors import LectureError
-from render.base.workspace import Workspace
-from render.media import ffmpeg, film
-from render.media.captions.cues import Cue
-from render.media.captions.tracks import Track
-from render.media.check import check_video
-from render.media.encoding import FrameEncoder
-from render.media.expected import Expected
-from render.media.finish import Part, assemble
-from render.media.metadata import LECTURE_TITLES, Chapter, Origin, escape, write_metadata
+from render.base.reads import Stamp
+from render.build.delivery import safe_copy
+from render.media import ffmpeg
+from render.media.check import check_video, pictures_of
+from render.media.mp4 import LECTURE_TITLES, Chapter
+from render.media.mux import Part, Video, chapters_of, escape, metadata_of, mux
+from render.media.pictures import FrameEncoder
+from render.media.timedtext import Cue, Track
 
 from .conftest import DRAFT, ORIGIN, draw, encode, finished
 
@@ -42,31 +40,35 @@ def test_escaping_covers_what_the_format_reserves() -> None:
     assert escape("\\") == "\\\\ "
 
 
-def test_the_metadata_file_has_a_time_base_per_chapter(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    write_metadata(path, title="T", comment="c", fps=30, chapters=[Chapter("x=y", 5, 9)])
-    assert path.read_text().splitlines()[3:] == [
+def test_the_metadata_has_a_time_base_per_chapter() -> None:
+    video = Video(DRAFT, 9, "T", ORIGIN, (Chapter("x=y", 5, 9),))
+    assert metadata_of(video).splitlines()[3:] == [
         "[CHAPTER]",
-        "TIMEBASE=1/30",
+        "TIMEBASE=1/15",
         "START=5",
         "END=9",
         "title=x\\=y",
     ]
 
 
+def join(target: Path, parts: list[Part], binary: str, captions: tuple[Track, ...] = ()) -> Path:
+    """A film of the parts, checked."""
+    frames, pictures = sum(part.frames for part in parts), pictures_of(p.video for p in parts)
+    title, chapters = LECTURE_TITLES["zh"], chapters_of(parts)
+    film = Video(DRAFT, frames, title, ORIGIN, chapters, captions, pictures)
+    mux(binary, film, parts, target)
+    check_video(target, film)
+    return target
+
+
 def test_a_film_of_many_keeps_every_frame_and_title(binary: str, tmp_path: Path) -> None:
     lengths = [17, 1, 40, 2, 33, 16]
-    scenes = []
-    with Workspace(tmp_path / "out") as space:
-        for index, (frames, title) in enumerate(zip(lengths, ODD_TITLES, strict=True)):
-            video = finished(binary, tmp_path / str(index), frames, title)
-            check_video(video, Expected(DRAFT, frames, title, ORIGIN))
-            space.publish(video, f"{index}.mp4")
-            scenes.append(film.SceneVideo(f"{index}.mp4", title, ORIGIN))
-        parts = film.snapshot(space, scenes)
-        assert not isinstance(parts, str)
-        made = film.join("lecture.mp4", parts, ORIGIN, DRAFT, binary)
-        path = space.publish(made, "lecture.mp4")
+    parts = []
+    for index, (frames, title) in enumerate(zip(lengths, ODD_TITLES, strict=True)):
+        video = finished(binary, tmp_path / str(index), frames, title)
+        check_video(video, Video(DRAFT, frames, title, ORIGIN))
+        parts.append(Part(video, frames, title))
+    path = join(tmp_path / "lecture.mp4", parts, binary)
     with av.open(str(path)) as container:
         found = container.chapters()
         assert container.metadata["title"] == LECTURE_TITLES["zh"]
@@ -91,7 +93,7 @@ def test_chapters_longer_than_45_seconds_stay_with_captions(binary: str, tmp_pat
         Part(encode(binary, tmp_path / "short.mp4", short), short, "short"),
     ]
     captions = (Track("zh", (Cue(0, 28, ("一行。",)),), DRAFT.fps),)
-    made = film.join("lecture.mp4", parts, ORIGIN, DRAFT, binary, captions)
+    made = join(tmp_path / "lecture.mp4", parts, binary, captions)
     with av.open(str(made)) as container:
         ends = [float(each["end"] * each["time_base"]) for each in container.chapters()]
     assert ends == pytest.approx([60, 60 + short / DRAFT.fps], abs=0.001)
@@ -101,13 +103,13 @@ def test_a_warning_of_the_muxer_is_a_failure(tmp_path: Path) -> None:
     line = "[mp4 @ 0x5f] [warning] track 2 is invalid"
     talker = [sys.executable, "-c", f"import sys; print({line!r}, file=sys.stderr)"]
     with pytest.raises(LectureError, match=r"film\.mp4: ffmpeg: .*found track 2 is invalid"):
-        ffmpeg.Process(talker, tmp_path).finish("film.mp4")
+        ffmpeg.run(talker, tmp_path, "film.mp4")
 
 
 def test_names_that_ffmpeg_could_misread(binary: str, tmp_path: Path) -> None:
     folder = tmp_path / "-i 'a' \"b\"\nc #1? 中 %d [x];=\\"
     video = finished(binary, folder, 20)
-    check_video(video, Expected(DRAFT, 20, "标题 = title; #1", ORIGIN))
+    check_video(video, Video(DRAFT, 20, "标题 = title; #1", ORIGIN))
 
 
 def test_sound_is_as_long_as_the_pictures_to_the_sample(binary: str, tmp_path: Path) -> None:
@@ -125,38 +127,30 @@ def audio_base(container: av.container.InputContainer) -> int:
     return base.denominator
 
 
-class TestSnapshot:
+class TestParts:
+    """The videos that a film is joined of, safe from other runs."""
+
     def test_a_missing_scene_is_named(self, tmp_path: Path) -> None:
-        with Workspace(tmp_path) as space:
-            told = film.snapshot(space, [film.SceneVideo("01_a_zh.mp4", "t", ORIGIN)])
-        assert told == "01_a_zh.mp4 is not there yet"
+        with pytest.raises(LectureError, match=r"a\.mp4: expected a file, found none any more"):
+            safe_copy(tmp_path / "a.mp4", Stamp(1, 1, ""), tmp_path / "copy.mp4")
 
-    def test_another_kind_of_video_is_not_mixed_in(self, binary: str, tmp_path: Path) -> None:
-        finished(binary, tmp_path / "w", 3).rename(tmp_path / "a.mp4")
-        for origin in (Origin("zh", "draft", "1"), Origin("en", "draft", "0" * 16)):
-            with Workspace(tmp_path) as space:
-                told = film.snapshot(space, [film.SceneVideo("a.mp4", "t", origin)])
-            assert told == "a.mp4 has just become another one"
-
-    def test_works_without_hard_links(
-        self, binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        finished(binary, tmp_path / "w", 3).rename(tmp_path / "a.mp4")
-
-        def refuse(*_: object) -> None:
-            raise PermissionError("no links here")
-
-        monkeypatch.setattr(os, "link", refuse)
-        with Workspace(tmp_path) as space:
-            parts = film.snapshot(space, [film.SceneVideo("a.mp4", "t", ORIGIN)])
-            assert [type(part) for part in parts] == [Part]
+    def test_another_video_is_not_mixed_in(self, tmp_path: Path) -> None:
+        video = tmp_path / "a.mp4"
+        video.write_bytes(b"one")
+        stamp = Stamp.of(video)
+        assert safe_copy(video, stamp, tmp_path / "b.mp4").read_bytes() == b"one"
+        video.unlink()
+        video.write_bytes(b"two")
+        with pytest.raises(LectureError, match=r"a\.mp4: expected .*, found another one"):
+            safe_copy(video, stamp, tmp_path / "c.mp4")
+        assert (tmp_path / "b.mp4").read_bytes() == b"one"
 
 
 def test_parts_are_never_encoded_again(binary: str, tmp_path: Path) -> None:
     one, two = (finished(binary, tmp_path / name, 20) for name in ("a", "b"))
     film_path = tmp_path / "lecture.mp4"
     parts = [Part(one, 20, "1"), Part(two, 20, "2")]
-    assemble(binary, parts, film_path, title="t", origin=ORIGIN, quality=DRAFT, with_chapters=True)
+    mux(binary, Video(DRAFT, 40, "t", ORIGIN, chapters_of(parts)), parts, film_path)
 
     def pictures(path: Path) -> list[bytes]:
         with av.open(str(path)) as container:
@@ -174,11 +168,10 @@ def test_sound_of_a_file_stands_where_it_should(binary: str, tmp_path: Path) -> 
     with wave.open(str(tmp_path / "sound.wav"), "wb") as file:
         file.setparams((1, 2, 48000, 0, "NONE", ""))
         file.writeframes((track * 32767).astype("<i2").tobytes())
-    part = Part(encode(binary, tmp_path / "pictures.mp4", frames), frames, "t")
-    video, sound = tmp_path / "video.mp4", tmp_path / "sound.wav"
-    options = {"title": "t", "origin": ORIGIN, "quality": DRAFT, "with_chapters": False}
-    assemble(binary, [part], video, sound=sound, **options)
-    check_video(video, Expected(DRAFT, frames, "t", ORIGIN))
+    part = Part(encode(binary, tmp_path / "pictures.mp4", frames), frames)
+    wanted = Video(DRAFT, frames, "t", ORIGIN)
+    video = mux(binary, wanted, [part], tmp_path / "video.mp4", tmp_path / "sound.wav")
+    check_video(video, wanted)
     with av.open(str(video)) as container:
         heard = np.concatenate([f.to_ndarray() for f in container.decode(audio=0)], axis=1)
         assert container.streams.audio[0].duration == frames * 3200

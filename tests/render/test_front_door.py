@@ -18,9 +18,9 @@ import pytest
 import engine
 from engine.errors import LectureError
 from engine.errors import one_line as one_line_of
-from render.base.room import check_free_space
-from render.build.combinations import Wish, default_folder
-from render.build.order import Order
+from render.base.files import check_free_space
+from render.build.folders import default_folder
+from render.build.job import BuildOptions, Job
 from render.cli.closing import closing_lines
 from render.media.quality import QUALITIES
 from scenes.settings import Settings
@@ -32,6 +32,13 @@ from .rendered import Rendered
 class TestMistakes:
     def test_unknown_scene(self, front_door: FrontDoor) -> None:
         assert "'nonsense'" in one_line(front_door("nonsense"))
+        assert "'cirlce' (did you mean circle?)" in one_line(front_door("cirlce"))
+
+    def test_mistyped_commands_and_options(self, front_door: FrontDoor) -> None:
+        assert "'adit' (did you mean audit?)" in one_line(front_door("adit"))
+        assert "did you mean publish?" in one_line(front_door("publsh", "--for", "x"))
+        assert "--lang" in one_line(front_door("--lnag", "en"))
+        assert front_door("--version").stdout.startswith("transformer-lecture ")
 
     def test_unknown_option_quality_and_number_of_jobs(self, front_door: FrontDoor) -> None:
         assert "--nope" in one_line(front_door("--nope"))
@@ -70,10 +77,9 @@ class TestMistakes:
 def test_help_and_list_load_nothing_heavy() -> None:
     code = (
         "import sys\n"
-        "from render import cli, listing\n"
-        "list(listing.lines())\n"
-        "try: cli._run(cli.default_app, ['--help'], 'x')\n"
-        "except SystemExit: pass\n"
+        "from render.cli import app, look\n"
+        "list(look.table())\n"
+        "app.run(['--help'])\n"
         "heavy = {'manim', 'av', 'ffmpeg', 'PIL', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)"
     )
@@ -165,9 +171,9 @@ def test_all_scenes_and_the_film(front_door: FrontDoor, binary: str, tmp_path: P
         captions = [stream.metadata["language"] for stream in container.streams.subtitles]
         assert captions == ["eng", "zho"]
     record = json.loads((out / ".render" / "01_square_en.json").read_text())
-    assert record["frames"] == 18
-    assert record["beats"][0]["text"] == "文 en"
-    assert 0 < record["memory"] < 1e9
+    assert record["facts"]["frames"] == 18
+    assert record["facts"]["beats"][0]["text"] == "文 en"
+    assert 0 < record["facts"]["cost"]["memory"] < 1e9
 
 
 def test_what_ci_looks_at_is_there_and_what_is_wrong_is_named(house: Rendered) -> None:
@@ -200,11 +206,13 @@ def test_after_the_first_scene_nothing_reads_like_a_mistake(front_door: FrontDoo
 
 
 def test_the_command_that_comes_next_is_about_the_same_videos(tmp_path: Path) -> None:
-    wish = Wish(quality="high", lang="en", track="training", weights=["a b.json"], out=tmp_path)
-    order = SimpleNamespace(
+    options = BuildOptions(
+        quality="high", lang="en", track="training", weights=["a b.json"], out=tmp_path
+    )
+    job = SimpleNamespace(
         out=tmp_path, film_name="lecture_training.mp4", language="en", quality=QUALITIES["high"]
     )
-    upload, following = closing_lines(wish, cast(Order, order))
+    upload, following = closing_lines(options, cast(Job, job))
     assert "lecture_training.en.vtt" in upload
     command = (
         "next: ./render.sh publish --for youtube --quality high --lang en --track training "

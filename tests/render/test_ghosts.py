@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from render.media.encoding import _planes
+from render.media.pictures import PictureFile, _planes
 from render.media.quality import QUALITIES, Quality
 from render.media.settling import TILE, Region, Settling, regions
-from render.media.stream import PictureFile
 
 DRAFT = QUALITIES["draft"]
 BACKGROUND = (14, 17, 22)

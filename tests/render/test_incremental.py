@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from render.base.reads import Input
+from render.build.code import Code, recheck
 
 from .conftest import STANDIN
 from .rendered import ALL_UP_TO_DATE, TEXTS, UP_TO_DATE, K, Q, Rendered
@@ -21,7 +25,8 @@ def test_nothing_to_do_is_done_at_once(house: Rendered) -> None:
         *("01_square_zh.mp4", "02_circle_zh.mp4", "lecture.mp4")
     ]
     assert all(line.endswith(": up to date") for line in said)
-    before.pop(str(house.out / ".render" / "code.json"), None)
+    for name in ("code.json", "files.json"):
+        before.pop(str(house.out / ".render" / name), None)
     after = house.files()
     assert before.items() <= after.items()
     assert house.explain() == ALL_UP_TO_DATE
@@ -55,7 +60,8 @@ def test_a_weight_renders_the_scene_that_reads_what_it_moves(house: Rendered) ->
         *("01_square_zh.mp4", "02_circle_zh.mp4", "lecture.mp4")
     ]
     assert told[0].endswith("up to date")
-    assert "whole lecture" in told[2]
+    assert told[1].endswith("at most")
+    assert told[2].endswith("up to date")  # the circle is drawn again, and looks as before
     assert house.explain() == ALL_UP_TO_DATE
 
 
@@ -102,8 +108,8 @@ def test_code_touches_the_scenes_that_run_it(house: Rendered) -> None:
 
 def test_another_font_version_or_quality_is_told(house: Rendered) -> None:
     record = house.out / ".render" / "01_square_zh.json"
-    said = json.loads(record.read_text())
-    assert said["made"]["versions"]["manim"]
+    said = {kind: name for kind, name, *_ in json.loads(record.read_text())["inputs"]}
+    assert {"tool", "file", "spec", "code", "value"} <= set(said)
     assert house.explain("--quality", "high")[1] == "    quality"
 
 
@@ -119,24 +125,24 @@ def test_another_version_of_manim(house: Rendered) -> None:
     assert said[1].endswith(", now 9.9")
 
 
-def spoil_version(record: dict[str, object]) -> None:
-    record["made"]["versions"]["numpy"] = "0"  # type: ignore[index]
+def spoil_version(record: dict[str, Any]) -> None:
+    next(one for one in record["inputs"] if one[1] == "numpy")[3] = "0"
 
 
-def spoil_values(record: dict[str, object]) -> None:
-    record["made"]["values"][0]["data"] = "AAAA"  # type: ignore[index]
+def spoil_values(record: dict[str, Any]) -> None:
+    next(one for one in record["inputs"] if one[0] == "value")[3] = "AAAA"
 
 
-def spoil_form(record: dict[str, object]) -> None:
-    record["made"] = ["x"]
+def spoil_key(record: dict[str, Any]) -> None:
+    record["key"] = "0" * 32
 
 
 UNUSABLE = "    the record of what it was made from cannot be used"
 
 
-@pytest.mark.parametrize("spoil", [spoil_version, spoil_values, spoil_form])
+@pytest.mark.parametrize("spoil", [spoil_version, spoil_values, spoil_key])
 def test_a_tampered_record_is_not_believed(
-    spoil: Callable[[dict[str, object]], None], house: Rendered
+    spoil: Callable[[dict[str, Any]], None], house: Rendered
 ) -> None:
     path = house.out / ".render" / "01_square_zh.json"
     record = json.loads(path.read_text())
@@ -182,38 +188,20 @@ def test_only_the_film_is_missing(house: Rendered) -> None:
 
 def test_a_run_killed_between_video_and_record_renders_again(house: Rendered) -> None:
     """The new video is in place, the record is still that of the old one."""
-    house.edit(Q, 0.5)
+    house.replace("tiny.py", "run_time=0.7", "run_time=0.8")
     kept = (house.out / ".render" / "01_square_zh.json").read_bytes()
     house.run("1")
     (house.out / ".render" / "01_square_zh.json").write_bytes(kept)
     assert house.explain()[1] == "    01_square_zh.mp4 is not as it was left"
 
 
-def test_a_file_edited_while_it_was_drawn_counts_as_changed(tmp_path: Path) -> None:
-    from render.build.incremental import made
-
-    notes = made.Notes("scenes.s08_attention_scores", None)
-    notes._code["scenes/theme.py"] = "as it was before"
-
-    class Nothing:
-        def document(self) -> dict[str, object]:
-            return {"values": [], "texts": []}
-
-    finished = notes.finish(Nothing(), {}, sys.executable)
-    assert finished["code"]["scenes/theme.py"] == ""
-
-
-def test_what_a_worker_had_imported_counts_by_its_contents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Scenes take other names through a gathering package than what was imported first."""
-    from render.build.incremental import made
-    from render.build.incremental.code import Code
-
-    module, parts = "scenes.s08_attention_scores", "scenes/parts/__init__.py"
-    before = Code().whole("scenes.base")
-    assert parts in before
-    monkeypatch.setattr(made, "IMPORTED", before)
-    assert all(made.Notes(module, None)._code.values())
-    monkeypatch.setitem(before, parts, "as it was before")
-    assert [n for n, digest in made.Notes(module, None)._code.items() if not digest] == [parts]
+def test_a_file_edited_while_it_was_drawn_counts_as_changed() -> None:
+    roots = ("scenes.s08_attention_scores",)
+    planned = Code().files(roots)
+    inputs = [Input("code", name, None, digest) for name, digest in planned.items()]
+    assert recheck(inputs, roots) == tuple(inputs)
+    before = [
+        replace(one, digest="old") if one.name == "scenes/theme.py" else one for one in inputs
+    ]
+    changed = [one.name for one in recheck(before, roots) if not one.digest]
+    assert changed == ["scenes/theme.py"]

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import engine
-from render.base.stamps import sha256
+from render.base.reads import sha256
 
 from .conftest import FrontDoor, command, environment, leftovers
 
@@ -69,17 +69,19 @@ def records(out: Path) -> dict[str, object]:
     found = {}
     for path in (out / ".render").glob("0?_*_zh.json"):
         record = json.loads(path.read_text())
-        found[path.name] = [record[field] for field in ("key", "made", "beats", "frames")]
+        facts = {name: fact for name, fact in record["facts"].items() if name != "cost"}
+        found[path.name] = [record["key"], record["inputs"], record["content"], facts]
     return found
 
 
 def check_store(store: Path) -> int:
-    """Every entry has its files, and each of them is what the entry says; returns how many."""
-    entries = list(store.rglob("entry.json"))
-    for entry in entries:
-        for kind, (_, digest) in json.loads(entry.read_text())["files"].items():
-            assert sha256(entry.parent / f"{kind}-{digest}") == digest
-    return len(entries)
+    """Every entry has its files, and each of them is what the entry says; returns how many of
+    pictures there are."""
+    for entry in (store / "entries").rglob("*.json"):
+        for stamp in json.loads(entry.read_text())["files"].values():
+            digest = stamp["sha256"]
+            assert sha256(store / "objects" / digest[:2] / digest) == digest
+    return len(list((store / "entries" / "pictures").rglob("*.json")))
 
 
 @pytest.mark.slow

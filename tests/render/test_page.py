@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from engine.errors import LectureError
+from render.documents import page as pages
 from render.documents.handout.content import Handout, Section, Step
-from render.documents.page import build
-from render.documents.page.build import Page
-from render.documents.page.lecture import Cue, Source, read_vtt, scene
-from render.media.sidefiles import SideFiles
+from render.documents.page import Cue, Page, Source, scene
+from render.media.sidecars import SideFiles
 
 from .conftest import ROOT, FrontDoor, one_line
 
@@ -47,22 +46,29 @@ BEATS = [
 ]
 
 
-def rendered(folder: Path, beats: list | None = None) -> Source:
-    """A video (any bytes do) and the record of its rendering."""
+def rendered(folder: Path, beats: list | None = None) -> Path:
+    """A video (any bytes do) and the record of its pictures."""
     video = folder / f"{SLUG}_zh.mp4"
     (folder / ".render").mkdir(parents=True)
     video.write_bytes(b"pictures")
-    record = {"fps": 10, "frames": 95, "beats": BEATS if beats is None else beats}
-    path = folder / ".render" / f"{video.stem}.json"
-    path.write_text(json.dumps(record), encoding="utf-8")
-    return Source(8, SLUG, "标题 <&>", "encoder", (23, 26), video)
+    facts = {"fps": 10, "frames": 95, "beats": BEATS if beats is None else beats}
+    record_of(video).write_text(json.dumps({"facts": facts}), encoding="utf-8")
+    return video
 
 
-def page_of(source: Source) -> Page:
+def record_of(video: Path) -> Path:
+    return video.parent / ".render" / f"{video.stem}.json"
+
+
+def source_of(video: Path) -> Source:
+    return Source.beside(8, SLUG, "标题 <&>", (23, 26), video)
+
+
+def page_of(video: Path) -> Page:
     words = {key: key for key in KEYS}
-    text = Handout("zh", "课 <1>", "subtitle", words)
+    text = Handout("zh", "课 <1>", "subtitle", words, "w.json")
     text.sections = [Section(SLUG, "标题 <&>", "encoder", [Step(23, ("甲 <i>",), [])])]
-    return Page(text, [source], "w.json", "a test")
+    return Page(text, [source_of(video)], "a test")
 
 
 def keys() -> list[str]:
@@ -75,7 +81,7 @@ KEYS = keys()
 
 
 def test_sentences_come_in_both_languages(tmp_path):
-    made = scene(rendered(tmp_path / "zh"), "zh")
+    made = scene(source_of(rendered(tmp_path / "zh")), "zh")
     assert made.seconds == 9.5
     assert made.beats[0].text["zh"] == "一句话里有好几个字，每个字该去看谁？"
     assert made.beats[0].text["en"].startswith("The characters of a sentence:")
@@ -86,46 +92,46 @@ def test_sentences_come_in_both_languages(tmp_path):
 
 def test_an_old_record_gives_the_sentences_of_its_own_language(tmp_path):
     old = [{key: beat[key] for key in beat if key not in ("variant", "facts")} for beat in BEATS]
-    made = scene(rendered(tmp_path / "zh", old), "zh")
+    made = scene(source_of(rendered(tmp_path / "zh", old)), "zh")
     assert made.beats[0].text == {"zh": "一句话里有好几个字，每个字该去看谁？"}
     assert made.captions["en"] == ()
 
 
 def test_captions_beside_the_video_are_taken(tmp_path):
-    source = rendered(tmp_path / "zh")
-    file = SideFiles(source.video).captions("en")
+    video = rendered(tmp_path / "zh")
+    file = SideFiles(video).captions("en")
     file.write_text(
-        "WEBVTT\n\n1\n00:00:00.500 --> 00:00:02.000\n<b> &amp; one\n&lt;two&gt;\n\n"
+        "WEBVTT\n\n1\n00:00:00.500 --> 00:00:02.000\n&lt;b&gt; &amp; one\n&lt;two&gt;\n\n"
         "01:00:02.250 --> 01:00:03.000\nthree\n",
         encoding="utf-8",
     )
     cues = [Cue(0.5, 2.0, "<b> & one\n<two>"), Cue(3602.25, 3603.0, "three")]
-    assert read_vtt(file) == cues
-    assert list(scene(source, "zh").captions["en"]) == cues
+    assert list(scene(source_of(video), "zh").captions["en"]) == cues
 
 
 @pytest.mark.parametrize(
-    "spoil", ["gone", "{", '{"fps": 0, "frames": 1, "beats": []}', '{"beats": 3}']
+    "spoil",
+    ["gone", "{", '{"facts": {"fps": 0, "frames": 1, "beats": []}}', '{"facts": {"beats": 3}}'],
 )
 def test_a_video_without_a_usable_record_is_named(tmp_path, spoil):
-    source = rendered(tmp_path / "zh")
-    record = source.video.parent / ".render" / f"{source.video.stem}.json"
+    video = rendered(tmp_path / "zh")
+    record = record_of(video)
     record.unlink() if spoil == "gone" else record.write_text(spoil)
-    with pytest.raises(LectureError, match=rf"{record.name}: expected the record"):
-        scene(source, "zh")
+    with pytest.raises(LectureError, match=r"expected the record of a rendered scene"):
+        scene(source_of(video), "zh")
 
 
 def test_the_folder_holds_everything_and_the_data_cannot_end_the_script(tmp_path):
-    source = rendered(tmp_path / "zh")
-    SideFiles(source.video).cover.write_bytes(b"cover")
-    target = page_of(source).write(tmp_path / "a page")
+    video = rendered(tmp_path / "zh")
+    SideFiles(video).cover.write_bytes(b"cover")
+    target = page_of(video).write(tmp_path / "a page")
     names = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
     assert names == {
-        *("index.html", "lecture.js", "handout.pdf", f"videos/{source.video.name}"),
-        *(path.name for path in build.FILES.iterdir()),
+        *("index.html", "lecture.js", "handout.pdf", f"videos/{video.name}"),
+        *(path.name for path in pages.FILES.iterdir()),
         f"videos/{SLUG}_zh.cover.png",
     }
-    assert (target / "videos" / source.video.name).samefile(source.video)
+    assert (target / "videos" / video.name).samefile(video)
     script = (target / "lecture.js").read_text(encoding="utf-8")
     assert "</" not in script
     data = json.loads(script.partition("window.LECTURE = ")[2].rstrip(";\n"))
@@ -137,8 +143,8 @@ def test_the_folder_holds_everything_and_the_data_cannot_end_the_script(tmp_path
 
 
 def test_an_older_page_is_replaced_and_nothing_else_ever(tmp_path):
-    source = rendered(tmp_path / "zh")
-    page = page_of(source)
+    video = rendered(tmp_path / "zh")
+    page = page_of(video)
     target = page.write(tmp_path / "page")
     (target / "old.txt").write_text("old")
     page.write(target)
@@ -163,7 +169,7 @@ def test_a_page_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch
     def full(*_: object) -> bytes:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(build.pdf, "write", full)
+    monkeypatch.setattr(pages.pdf, "write", full)
     with pytest.raises(LectureError, match="no space left"):
         page.write(target)
     assert (target / "index.html").read_bytes() == before

@@ -1,223 +1,256 @@
-"""Scheduling, with workers that are small scripts instead of scenes."""
+"""The pool of this machine: slots, events, what is lost, what is cancelled, how all ends."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from render.base.workspace import Workspace
-from render.build import pool
-from render.build.task import Failure, Result, Task, decode_message, encode_message
+from render.base.files import STATE, Workspace
+from render.base.reads import Input
+from render.build.events import Event
+from render.build.pool import LocalPool
+from render.build.product import Work, key_of
 
-OK = "send({'frames': 3}); send({'result': {'frames': 5, 'seconds': 1.0, 'memory': 9}})"
-PREAMBLE = (
-    "import json, os, sys, time\ndef send(x): os.write(FD, json.dumps(x).encode() + b'\\n')\n"
-)
+from .conftest import ROOT
+from .test_process import alive, until
 
-
-class Story:
-    """A listener that writes down what it is told."""
-
-    def __init__(self) -> None:
-        self.order: list[str] = []
-        self.most_at_once = 0
-        self.frames: list[int] = []
-        self.outcomes: dict[str, Result | Failure] = {}
-        self.unwanted: set[str] = set()
-        self._alive = 0
-
-    def wanted(self, task: Task) -> bool:
-        return task.slug not in self.unwanted
-
-    def started(self, task: Task) -> None:
-        self.order.append(task.slug)
-        self._alive += 1
-        self.most_at_once = max(self.most_at_once, self._alive)
-
-    def advanced(self, task: Task, frames: int) -> None:
-        self.frames.append(frames)
-
-    def ended(self, task: Task, outcome: Result | Failure) -> None:
-        self._alive -= 1
-        self.outcomes[task.slug] = outcome
+MAKER = "tests.render.makers:make"
 
 
-def job(space: Workspace, slug: str, code: str, frames: int = 1) -> pool.Job:
-    """A job whose worker runs ``code``; it can call ``send``."""
-    folder = str(space.task_folder(slug))
-    task = Task(slug, code, "", "", "zh", "draft", *[""] * 5, "", folder, "", 1)
-    return pool.Job(task, frames)
+def work(folder: Path, name: str, do: str = "", *, heavy: bool = True, **more: Any) -> Work:
+    told = {"name": name, "do": do, "seconds": 60}
+    told |= {key: more.pop(key) for key in ("seconds", "other") if key in more}
+    spec = Input("spec", "", None, name)
+    fields: dict[str, Any] = {
+        "step": name,
+        "kind": "text",
+        "maker": MAKER,
+        "spec": told,
+        "needs": {},
+        "checker": "tests.render.makers:check",
+        "settings": {},
+        "modules": (),
+        "inputs": (spec,),
+        "aside": (),
+        "folder": str(folder / name),
+        "heavy": heavy,
+    }
+    return Work(**{**fields, **more})
 
 
-def fake(task: Task, descriptor: int) -> list[str]:
-    return [sys.executable, "-c", f"FD = {descriptor}\n{PREAMBLE}{task.module}"]
-
-
-def run(
-    space: Workspace, jobs: list[pool.Job], slots: int = 2, story: Story | None = None
-) -> Story:
-    story = story or Story()
-    pool.run(jobs, slots, story, lock=space.lock, command=fake)
-    return story
-
-
-@pytest.fixture
-def space(tmp_path: Path):
-    with Workspace(tmp_path / "out") as made:
-        yield made
-
-
-def test_longest_first_and_never_more_than_the_slots(space: Workspace) -> None:
-    lengths = {"a": 10, "b": 400, "c": 30, "d": 200}
-    story = run(space, [job(space, s, f"time.sleep(.1); {OK}", n) for s, n in lengths.items()])
-    assert story.order == ["b", "d", "c", "a"]
-    assert story.most_at_once == 2
-    assert story.frames == [3, 3, 3, 3]
-    assert story.outcomes == dict.fromkeys(lengths, Result(5, 1.0, 9))
-
-
-def test_a_task_that_is_wanted_no_more_is_not_started(space: Workspace) -> None:
-    story = Story()
-    story.unwanted = {"a", "b"}
-    run(space, [job(space, slug, OK) for slug in "abc"], story=story)
-    assert list(story.outcomes) == ["c"]
-    story.unwanted.add("d")
-    run(space, [job(space, "d", OK)], story=story)
-    assert list(story.outcomes) == ["c"]
-
-
-def test_two_really_run_at_the_same_time(space: Workspace) -> None:
-    def waits_for(other: str) -> str:
-        here = "open('here', 'w').close()\n"
-        return here + f"while not os.path.exists('../{other}/here'): time.sleep(.01)\n" + OK
-
-    jobs = [job(space, "a", waits_for("b")), job(space, "b", waits_for("a"))]
-    assert set(run(space, jobs).outcomes) == {"a", "b"}
-
-
-def test_a_failure_does_not_stop_the_others(space: Workspace) -> None:
-    failing = "send({'failure': {'line': 'no such matrix', 'mistake': True}}); sys.exit(1)"
-    jobs = [job(space, "bad", failing, 9), job(space, "good", OK), job(space, "more", OK)]
-    outcomes = run(space, jobs, slots=1).outcomes
-    assert outcomes["bad"] == Failure("no such matrix", mistake=True)
-    assert isinstance(outcomes["good"], Result)
-    assert isinstance(outcomes["more"], Result)
-
-
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [
-        ("os.kill(os.getpid(), 9)", "killed (out of memory?)"),
-        ("sys.exit(7)", "code 7 and no result"),
-        ("send({'frames': 3})", "code 0 and no result"),
-    ],
-)
-def test_a_worker_that_just_ends_has_failed(code: str, said: str, space: Workspace) -> None:
-    outcome = run(space, [job(space, "x", code)]).outcomes["x"]
-    assert isinstance(outcome, Failure)
-    assert said in outcome.line
-    assert not outcome.mistake
-
-
-def test_prints_of_a_worker_go_nowhere(space: Workspace, capfd: pytest.CaptureFixture[str]) -> None:
-    run(space, [job(space, "x", f"print('noise'); print('noise', file=sys.stderr); {OK}")])
-    assert capfd.readouterr() == ("", "")
-
-
-def alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
-
-
-def gone_soon(pids: list[int], seconds: float = 60) -> bool:
+def all_events(pool: LocalPool, steps: int, seconds: float = 60) -> list[Event]:
+    """Until so many steps are over."""
+    found: list[Event] = []
     end = time.monotonic() + seconds
-    while any(map(alive, pids)) and time.monotonic() < end:
-        time.sleep(0.05)
-    return not any(map(alive, pids))
+    while sum(event.kind in ("made", "failed", "lost") for event in found) < steps:
+        assert time.monotonic() < end, found
+        found += pool.events(timeout=1)
+    return found
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
-def test_an_interrupt_kills_workers_and_their_children(space: Workspace, tmp_path: Path) -> None:
-    code = (
-        "import subprocess\n"
-        "child = subprocess.Popen(['sleep', '300'])\n"
-        f"open({str(tmp_path / 'pids')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
-        "send({'frames': 1}); time.sleep(300)"
+def last(events: list[Event], step: str) -> Event:
+    return next(event for event in reversed(events) if event.step == step)
+
+
+@pytest.fixture(autouse=True)
+def no_manim(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Workers of these tests draw nothing: what they are forked from need not import Manim."""
+    import multiprocessing
+
+    monkeypatch.setattr(multiprocessing, "set_forkserver_preload", lambda _: None)
+    yield
+
+
+@pytest.mark.parametrize("heavy", [True, False])
+class TestOneStep:
+    def test_what_was_made_is_described(self, heavy: bool, tmp_path: Path) -> None:
+        with LocalPool(1) as pool:
+            pool.submit(work(tmp_path, "a", heavy=heavy))
+            events = all_events(pool, 1)
+        assert [event.kind for event in events] == ["started", "frames", "made"]
+        assert events[1].frames == 3
+        made = events[2].made
+        assert made is not None
+        assert made.path("text").read_text() == "made of a"
+        assert made.files["text"].holds(tmp_path / "a" / "text")
+        assert made.facts == {"frames": 5, "threads": "1"}
+        assert made.key == key_of("text", made.inputs)
+        assert "facts" not in made.files
+
+    @pytest.mark.parametrize(
+        ("do", "line", "mistake"),
+        [
+            ("mistake", "w.json: found nonsense", True),
+            ("bad", "a: expected good, found made of a", True),
+            ("bug", "ZeroDivisionError: in\\nthe code (", False),
+        ],
     )
+    def test_a_failure_is_a_line(
+        self, do: str, line: str, mistake: bool, heavy: bool, tmp_path: Path
+    ) -> None:
+        with LocalPool(1) as pool:
+            pool.submit(work(tmp_path, "a", do, heavy=heavy))
+            event = all_events(pool, 1)[-1]
+        assert event.kind == "failed"
+        assert event.failure is not None
+        assert event.failure.line.startswith(line)
+        assert event.failure.mistake == mistake
+        log = tmp_path / "a" / "log.txt"
+        assert ("Traceback" in (log.read_text() if log.exists() else "")) != mistake
 
-    class Impatient(Story):
-        def advanced(self, task: Task, frames: int) -> None:
+    def test_a_maker_that_is_not_there(self, heavy: bool, tmp_path: Path) -> None:
+        with LocalPool(1) as pool:
+            pool.submit(work(tmp_path, "a", heavy=heavy, maker="tests.render.nothing:make"))
+            event = all_events(pool, 1)[-1]
+        assert event.failure is not None
+        assert "No module named" in event.failure.line
+
+    @pytest.mark.parametrize("do", ["exit", "killed"])
+    def test_a_worker_that_is_gone_is_told_as_lost(
+        self, do: str, heavy: bool, tmp_path: Path
+    ) -> None:
+        with LocalPool(1) as pool:
+            pool.submit(work(tmp_path, "a", do, heavy=heavy))
+            event = all_events(pool, 1)[-1]
+            pool.submit(work(tmp_path, "b", heavy=heavy))
+            assert all_events(pool, 1)[-1].kind == "made"
+        assert event.kind == "lost"
+        assert event.failure is not None
+        assert event.failure.lost
+        assert ("out of memory" if do == "killed" else "code 3") in event.failure.line
+
+    def test_a_stopped_worker_is_noticed_and_killed(self, heavy: bool, tmp_path: Path) -> None:
+        with LocalPool(1, patience=5) as pool:
+            pool.submit(work(tmp_path, "a", "stop", heavy=heavy))
+            event = all_events(pool, 1)[-1]
+            assert event.kind == "lost"
+            assert event.failure is not None
+            assert "no sign of life" in event.failure.line
+            assert not alive(int((tmp_path / "a" / "pid").read_text()))
+
+    def test_one_that_works_for_long_is_not(self, heavy: bool, tmp_path: Path) -> None:
+        with LocalPool(1, patience=5) as pool:
+            pool.submit(work(tmp_path, "a", "sleep", seconds=7, heavy=heavy))
+            assert all_events(pool, 1)[-1].kind == "made"
+
+    def test_nothing_is_left_when_it_is_left_by_an_exception(
+        self, heavy: bool, tmp_path: Path
+    ) -> None:
+        with pytest.raises(KeyboardInterrupt), LocalPool(1) as pool:
+            pool.submit(work(tmp_path, "a", "child", heavy=heavy))
+            until((tmp_path / "a" / "child").exists)
+            until(lambda: (tmp_path / "a" / "child").read_text())
             raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(space, [job(space, "x", code)], story=Impatient())
-    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
-    assert len(pids) == 2
-    assert gone_soon(pids)
+        for name in ("pid", "child"):
+            number = int((tmp_path / "a" / name).read_text())
+            until(lambda number=number: not alive(number))
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
-def test_a_child_left_behind_by_a_worker_is_killed(space: Workspace, tmp_path: Path) -> None:
+def test_slots_are_kept_and_light_works_need_none(tmp_path: Path) -> None:
+    with LocalPool(1) as pool:
+        pool.submit(work(tmp_path, "a", "wait for other", other="light"))
+        pool.submit(work(tmp_path, "b"))
+        pool.submit(work(tmp_path, "c"))
+        list(pool.events(timeout=0.5))
+        assert len(pool._drawing) == 1
+        pool.submit(work(tmp_path, "light", heavy=False))
+        events = all_events(pool, 4)
+    order = [event.step for event in events if event.kind == "made"]
+    assert [step for step in order if step != "light"] == ["a", "b", "c"]
+
+
+def test_light_works_are_made_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LocalPool(1) as pool:
+        pool.submit(work(tmp_path, "a", "wait for other", other="b", heavy=False))
+        pool.submit(work(tmp_path, "b", "wait for other", other="a", heavy=False))
+        events = all_events(pool, 2)
+    assert {event.step for event in events if event.kind == "made"} == {"a", "b"}
+
+
+def test_the_log_has_what_was_printed(tmp_path: Path) -> None:
+    with LocalPool(1) as pool:
+        pool.submit(work(tmp_path, "a", "print"))
+        assert all_events(pool, 1)[-1].kind == "made"
+    assert (tmp_path / "a" / "log.txt").read_text() == "printed\nby a child\n"
+
+
+def test_needs_come_with_their_files(tmp_path: Path) -> None:
+    with LocalPool(1) as pool:
+        pool.submit(work(tmp_path, "a", heavy=False))
+        made = all_events(pool, 1)[-1].made
+        assert made is not None
+        pool.submit(work(tmp_path, "b", needs={"text": made}))
+        assert all_events(pool, 1)[-1].kind == "made"
+
+
+def test_what_the_same_play_yields_is_made_too(tmp_path: Path) -> None:
+    cover = work(tmp_path, "cover")
+    with LocalPool(1) as pool:
+        pool.submit(work(tmp_path, "a", also=cover))
+        events = all_events(pool, 2)
+    made = last(events, "cover").made
+    assert made is not None
+    assert made.path("cover").read_text() == "cover of a scene"
+    assert made.key == key_of("text", cover.inputs)
+
+
+def test_the_folder_of_the_run_is_kept_while_a_worker_lives(tmp_path: Path) -> None:
+    space = Workspace(tmp_path)
+    with LocalPool(1, space.lock) as pool:
+        pool.submit(work(space.folder, "a", "sleep", seconds=60))
+        until((space.folder / "a" / "pid").exists)
+        os.close(space.lock)  # as the end of our process would
+        with Workspace(tmp_path):
+            assert space.folder.is_dir()
+    with Workspace(tmp_path):
+        assert not space.folder.exists()
+    assert list((tmp_path / STATE).glob("run-*")) == []
+
+
+@pytest.mark.parametrize("heavy", [True, False])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_end_when_the_parent_is_killed(
+    heavy: bool, how: signal.Signals, tmp_path: Path
+) -> None:
     code = (
-        "import subprocess\n"
-        "child = subprocess.Popen(['sleep', '300'])\n"
-        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\n" + OK
+        "import sys; from pathlib import Path\n"
+        "from tests.render.test_pool import *\n"
+        "import multiprocessing; multiprocessing.set_forkserver_preload = lambda _: None\n"
+        "if __name__ == '__main__':\n"
+        "    with LocalPool(1) as pool:\n"
+        f"        pool.submit(work(Path({str(tmp_path)!r}), 'a', 'child', heavy={heavy}))\n"
+        "        while True: list(pool.events())\n"
     )
-    run(space, [job(space, "x", code)])
-    assert gone_soon([int((tmp_path / "pid").read_text())])
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
+    try:
+        until(
+            lambda: (tmp_path / "a" / "child").exists() and (tmp_path / "a" / "child").read_text()
+        )
+    finally:
+        parent.send_signal(how)
+        parent.wait()
+    for name in ("pid", "child"):
+        number = int((tmp_path / "a" / name).read_text())
+        until(lambda number=number: not alive(number))
 
 
-def test_the_real_worker_ends_with_its_parent(tmp_path: Path) -> None:
-    """Its stdin closes, nothing else happens: it must go, whatever it is doing."""
-    reader, writer = os.pipe()
-    code = (
-        "import render.draw.worker as w, time; "
-        "w.threading.Thread(target=w._die_with_parent).start()"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", f"{code}; time.sleep(300)"],
-        stdin=reader,
-        start_new_session=True,
-        cwd=Path(__file__).resolve().parents[2],
-    )
-    os.close(reader)
-    time.sleep(0.3)
-    assert process.poll() is None
-    os.close(writer)
-    assert process.wait(timeout=20) == -9
-
-
-def test_messages_survive_the_way() -> None:
-    for message in (7, Result(1, 2.0, 3, [{"name": "题"}]), Failure("x\ny", mistake=True)):
-        assert decode_message(encode_message(message).rstrip(b"\n")) == message
-    with pytest.raises(ValueError, match="not a message"):
-        decode_message(b'{"other": 1}')
-
-
-def test_a_task_survives_the_way() -> None:
-    task = Task(
-        "s",
-        "m",
-        "C",
-        "题\n",
-        "zh",
-        "draft",
-        "/w \udcff",
-        "/i",
-        "我",
-        "I",
-        "full",
-        "d",
-        "/f",
-        "x",
-        2,
-    )
-    assert Task.from_json(task.to_json()) == task
+def test_files_where_the_run_was_started_are_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("json.py", "render.py", "manim.py", "sitecustomize.py"):
+        (tmp_path / name).write_text("raise SystemExit('imported')")
+    monkeypatch.chdir(tmp_path)
+    for heavy in (True, False):
+        with LocalPool(1) as pool:
+            pool.submit(work(tmp_path, f"a{heavy}", heavy=heavy))
+            assert all_events(pool, 1)[-1].kind == "made"

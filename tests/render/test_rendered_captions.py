@@ -16,7 +16,7 @@ import webvtt
 from PIL import Image
 
 from render.media.captions.rules import GAP, LINES, RULES
-from render.media.sidefiles import SideFiles
+from render.media.sidecars import SideFiles
 
 from .conftest import ROOT
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engine.errors import LectureError
-from render.documents.scorm import package
+from render.documents import scorm
 
 CP = "{http://www.imsproject.org/xsd/imscp_rootv1p1p2}"
 ADL = "{http://www.adlnet.org/xsd/adlcp_rootv1p2}"
@@ -30,7 +30,7 @@ def page(tmp_path: Path) -> Path:
 
 
 def pack(page: Path, target: Path) -> Path:
-    return package.write(page, target, item="transformer-lecture-zh", title="课 <&>", scenes=20)
+    return scorm.write(page, target, item="transformer-lecture-zh", title="课 <&>", scenes=20)
 
 
 def test_manifest_names_every_file_and_where_to_begin(page: Path, tmp_path: Path) -> None:

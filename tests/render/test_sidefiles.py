@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import LectureError
-from render.media.sidefiles import SideFiles
+from render.media.sidecars import SideFiles
 
 FILES = SideFiles(Path("out/zh_standard/08_attention_scores_zh.mp4"))
 

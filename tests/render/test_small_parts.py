@@ -1,23 +1,18 @@
-"""Estimates, cores, records, boxes, texts for people: the small pure parts."""
+"""Estimates, records, boxes, texts for people: the small pure parts."""
 
 from __future__ import annotations
 
-import re
 import struct
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from render.base.cores import usable_cores
-from render.base.workspace import STATE
-from render.build import records
-from render.build.estimate import Estimate
-from render.build.progress import duration
-from render.build.task import Result, Task
-from render.cli import testing
-from render.media import boxes, nal
-from render.media.quality import QUALITIES
+from render.base.files import STATE
+from render.build.job import BuildOptions, jobs_of
+from render.build.lecture import GUESSED_SECONDS, Lecture
+from render.build.screen import Estimate, duration
+from render.media import mp4
+from render.media.stills import is_idr, packet_units
 
 
 class Clock:
@@ -79,45 +74,25 @@ class TestEstimate:
         assert estimate.seconds_left() == 0
 
 
-class TestCores:
-    def test_here(self) -> None:
-        assert usable_cores() >= 1
+class TestLengths:
+    """What is remembered of how long a scene is, for the time left and the room on the disk."""
 
-    @pytest.mark.parametrize(
-        ("limit", "cores"), [("max 100000", None), ("50000 100000", 1), ("100000 100000", 1)]
-    )
-    def test_quota_of_version_2(self, limit: str, cores: int | None, tmp_path: Path) -> None:
-        (tmp_path / "cpu.max").write_text(limit)
-        assert usable_cores(tmp_path) == (cores or usable_cores(tmp_path / "none"))
+    def length(self, out: Path, quality: str) -> float:
+        (job,) = jobs_of(BuildOptions(quality=quality, out=out), ["8"])
+        return Lecture(job).length(job.scenes[0])
 
-    @pytest.mark.parametrize(("quota", "cores"), [("-1", None), ("100000", 1)])
-    def test_quota_of_version_1(self, quota: str, cores: int | None, tmp_path: Path) -> None:
-        (tmp_path / "cpu").mkdir()
-        (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text(quota)
-        (tmp_path / "cpu" / "cpu.cfs_period_us").write_text("100000")
-        assert usable_cores(tmp_path) == (cores or usable_cores(tmp_path / "none"))
+    @pytest.mark.parametrize("where", ["o", "beside"])
+    def test_a_length_is_remembered_across_qualities(self, where: str, tmp_path: Path) -> None:
+        (tmp_path / where / STATE).mkdir(parents=True)
+        record = tmp_path / where / STATE / "08_attention_scores_zh.json"
+        record.write_text('{"facts": {"frames": 150, "fps": 15}}')
+        assert self.length(tmp_path / "o", "high") == 600
 
-
-class TestRecords:
-    TASK = Task("s", "m", "C", "t", "zh", "draft", *[""] * 5, "d", "", "", 1)
-
-    def test_a_length_is_remembered_across_qualities(self, tmp_path: Path) -> None:
-        (tmp_path / STATE).mkdir()
-        beats = [{"name": "题", "step": 1, "start": 0.0, "end": 2.0, "text": "文"}]
-        records.write_record(tmp_path, "s_zh.mp4", 15, Result(150, 2.0, 9, beats))
-        assert (tmp_path / STATE / "s_zh.json").is_file()
-        found = records.expected_frames("s_zh.mp4", QUALITIES["high"], [tmp_path / "x", tmp_path])
-        assert found == 600
-
-    @pytest.mark.parametrize("text", ["", "[]", "{}", '{"frames": 1, "fps": 0}', "{"])
+    @pytest.mark.parametrize("text", ["", "[]", "{}", '{"facts": {"frames": 1, "fps": 0}}', "{"])
     def test_a_broken_record_is_no_record(self, text: str, tmp_path: Path) -> None:
         (tmp_path / STATE).mkdir()
-        (tmp_path / STATE / "s_zh.json").write_text(text)
-        found = records.expected_frames("s_zh.mp4", QUALITIES["draft"], [tmp_path])
-        assert found == round(records.GUESSED_SECONDS * 15)
-
-    def test_a_folder_that_is_gone_is_no_reason_to_fail(self, tmp_path: Path) -> None:
-        records.write_record(tmp_path / "gone", "s_zh.mp4", 15, Result(1, 1.0, 1))
+        (tmp_path / STATE / "08_attention_scores_zh.json").write_text(text)
+        assert self.length(tmp_path, "draft") == GUESSED_SECONDS * 15
 
 
 def box(name: bytes, content: bytes = b"") -> bytes:
@@ -129,28 +104,28 @@ class TestBoxes:
         track = box(b"trak", box(b"tkhd", b"elst") + box(b"edts", box(b"elst", b"1234")))
         path = tmp_path / "f.mp4"
         path.write_bytes(box(b"ftyp", b"x") + box(b"moov", track + track) + box(b"mdat", b"elst"))
-        assert boxes.top_level(path) == ["ftyp", "moov", "mdat"]
-        assert boxes.edit_lists(path) == 2
+        assert mp4.top_level(path) == ["ftyp", "moov", "mdat"]
+        assert mp4.edit_lists(path) == 2
 
     def test_sizes_of_64_bits_and_up_to_the_end(self, tmp_path: Path) -> None:
         path = tmp_path / "f.mp4"
         long = struct.pack(">I4sQ", 1, b"free", 20) + b"abcd"
         path.write_bytes(long + struct.pack(">I4s", 0, b"mdat") + b"rest")
-        assert boxes.top_level(path) == ["free", "mdat"]
+        assert mp4.top_level(path) == ["free", "mdat"]
 
     @pytest.mark.parametrize("data", [b"", b"abc", b"\0\0\0\x03moov", b"\0\0\0\x01moov"])
     def test_nonsense_ends_it(self, data: bytes, tmp_path: Path) -> None:
         path = tmp_path / "f.mp4"
         path.write_bytes(data)
-        assert boxes.top_level(path) == []
+        assert mp4.top_level(path) == []
 
 
 def test_units_of_a_packet() -> None:
     units = [b"\x06sei", b"\x65idr", b"\x41p"]
     packet = b"".join(len(unit).to_bytes(4, "big") + unit for unit in units)
-    assert nal.unit_types(packet) == [6, 5, 1]
-    assert nal.is_idr(packet)
-    assert not nal.is_idr(packet[:8])
+    assert list(packet_units(packet)) == units
+    assert is_idr(packet)
+    assert not is_idr(packet[:8])
 
 
 @pytest.mark.parametrize(
@@ -159,43 +134,3 @@ def test_units_of_a_packet() -> None:
 )
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
-
-
-class TestChecks:
-    @pytest.fixture
-    def ran(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-        """The commands that would run; ruff check fails."""
-        ran: list[str] = []
-
-        def run(command: list[str], **_: object) -> SimpleNamespace:
-            ran.append(" ".join(command[2:]))
-            return SimpleNamespace(returncode=int(ran[-1] == "ruff check ."))
-
-        monkeypatch.setattr(testing.subprocess, "run", run)
-        monkeypatch.delenv("CI", raising=False)
-        return ran
-
-    def test_how_long_they_take_and_how_they_ended_is_told(
-        self, ran: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(testing, "usable_cores", lambda: 2)
-        assert testing.run_checks(()) == 1
-        first, *steps, last = capsys.readouterr().out.splitlines()
-        assert re.match(r"test: about \d+ min on 2 cores; ", first)
-        assert [step.split(": ")[0] for step in steps] == [f"{n} of 4" for n in (1, 2, 3, 4)]
-        assert steps[-1] == "4 of 4: pytest -q -n 2 --dist worksteal"
-        assert last == "test: failed in 0 s"
-        assert len(ran) == 4
-
-    def test_with_arguments_only_pytest_runs(self, ran: list[str]) -> None:
-        assert testing.run_checks(["-k", "x"]) == 0
-        assert ran[0].endswith("-k x")
-        assert len(ran) == 1
-
-    def test_ci_runs_the_slow_ones_and_fails_with_the_first_failure(
-        self, ran: list[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("CI", "true")
-        testing.run_checks(())
-        assert "-m slow or not slow" in ran[-1]
-        assert "reruns" not in ran[-1]

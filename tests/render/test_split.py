@@ -3,63 +3,43 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import manim
 import numpy as np
 import pytest
 
 from engine.errors import LectureError
-from render.build import forks
-from render.build.task import Result, Task, decode_message
+from render.base.reads import Reads
+from render.build.job import BuildOptions, jobs_of
+from render.build.lecture import Lecture
 from render.draw import split
 from render.draw.fast import FastRenderer, hooks, native
+from render.draw.scene import StreamWriter
 from render.draw.split import Helpers, Share, bounds
-from render.draw.writer import StreamWriter
-from render.media import ffmpeg
-from render.media.encoding import FrameEncoder
-from scenes import registry
-from scenes.settings import Settings
+from render.media.pictures import FrameEncoder
 
 from .conftest import DRAFT, ROOT, draw
-from .test_pool import gone_soon
+from .test_process import alive
 
 STEP = 2 * DRAFT.keyframe_interval
 pytestmark = [
-    pytest.mark.skipif(not forks.can_fork(), reason="forks are for Linux"),
+    pytest.mark.skipif(sys.platform != "linux", reason="forks are for Linux"),
     pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork"),
 ]
 
 
-def task(folder: Path, threads: int = 1, frames: int = 0, number: int = 8) -> Task:
-    """Scene ``number`` in Chinese, to be drawn in ``folder``, which is made."""
+def new(folder: Path) -> Path:
     folder.mkdir()
-    info, settings = registry.find(str(number)), Settings()
-    return Task(
-        slug=info.slug,
-        module=info.module,
-        class_name=info.class_name,
-        title=info.slug,
-        language="zh",
-        quality_name="draft",
-        weights=str(settings.weights),
-        inference_weights=str(settings.weights_for_inference),
-        source=settings.source,
-        target=settings.target,
-        track=settings.track,
-        code_kept=str(folder / "code.json"),
-        folder=str(folder),
-        ffmpeg=ffmpeg.find(),
-        threads=threads,
-        expected_frames=frames,
-    )
+    return folder
 
 
 def test_parts_begin_where_the_numbers_of_keyframes_do() -> None:
@@ -71,17 +51,19 @@ def test_parts_begin_where_the_numbers_of_keyframes_do() -> None:
     assert bounds(0, 4, 30) == [0]
 
 
-def test_a_scene_is_split_only_where_cores_would_idle(tmp_path: Path) -> None:
+def test_a_scene_is_split_only_where_cores_would_idle() -> None:
     """A worker keeps two busy: it draws with one, and encodes with the other."""
-    one = task(tmp_path / "a", frames=1000)
+
+    def places(threads: int, length: int = 1000, compiled: bool = True, **more: Any) -> list[int]:
+        reads = Reads({}, threads=threads, length=length, **more)
+        return split.places(reads, DRAFT, compiled=compiled)
+
     for threads, parts in ((1, 1), (2, 1), (3, 2), (4, 2), (8, 4)):
-        assert len(split.places(replace(one, threads=threads), compiled=True)) == parts
-    many = replace(one, threads=8)
-    spoken = {"who": "x", "sounds": None}
-    assert split.places(many, compiled=False) == [0]
-    assert split.places(replace(many, expected_frames=0), compiled=True) == [0]
-    assert split.places(replace(many, voice=spoken), compiled=True) == [0]
-    assert len(split.places(replace(many, voice={**spoken, "sounds": {}}), compiled=True)) == 4
+        assert len(places(threads)) == parts
+    assert places(8, compiled=False) == [0]
+    assert places(8, length=0) == [0]
+    assert places(8, spoken={"name": "draft", "who": "x"}) == [0]
+    assert len(places(8, spoken={"seconds": {}})) == 4
 
 
 def write(encoder: FrameEncoder) -> None:
@@ -134,7 +116,7 @@ class Restless(manim.Scene):
 
 def play(target: Path, share: Share) -> FrameEncoder:
     encoder = FrameEncoder(target, DRAFT, native.load(), share)
-    writer = functools.partial(StreamWriter, encoder=encoder, report=lambda _: None)
+    writer = functools.partial(StreamWriter, encoder=encoder, tell=lambda _: None)
     Restless(renderer=FastRenderer(file_writer_class=writer)).render()
     return encoder
 
@@ -145,13 +127,13 @@ def test_processes_draw_what_one_draws(places: list[int], tmp_path: Path) -> Non
     size = {"pixel_width": DRAFT.width, "pixel_height": DRAFT.height, "frame_rate": DRAFT.fps}
     quiet = {"media_dir": str(tmp_path), "disable_caching": True, "progress_bar": "none"}
 
-    def part(one: Task, share: Share) -> None:
-        play(Path(one.folder) / "part.mp4", share)
+    def part(folder: Path, share: Share) -> None:
+        play(folder / "part.mp4", share)
 
     with manim.tempconfig({**size, **quiet, "verbosity": "ERROR"}):
         try:
             whole = play(tmp_path / "whole.mp4", Share())
-            with Helpers(task(tmp_path / "task"), places, part) as helpers:
+            with Helpers("scene", new(tmp_path / "task"), places, part) as helpers:
                 joined = play(tmp_path / "joined.mp4", helpers.share)
         finally:
             hooks.remove()
@@ -160,11 +142,11 @@ def test_processes_draw_what_one_draws(places: list[int], tmp_path: Path) -> Non
     assert helpers.memory > 10_000_000
 
 
-def fails(one: Task, share: Share) -> None:
+def fails(folder: Path, share: Share) -> None:
     raise LectureError(where="scene", expected="room", found=f"none at {share.first}")
 
 
-def vanishes(one: Task, share: Share) -> None:
+def vanishes(folder: Path, share: Share) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
@@ -173,7 +155,7 @@ def vanishes(one: Task, share: Share) -> None:
 )
 def test_a_part_that_fails_is_told(draws: Callable[..., None], said: str, tmp_path: Path) -> None:
     with (
-        Helpers(task(tmp_path / "task"), [0, 2 * STEP], draws) as helpers,
+        Helpers("scene", new(tmp_path / "task"), [0, 2 * STEP], draws) as helpers,
         pytest.raises(LectureError) as raised,
     ):
         helpers.wait()
@@ -181,9 +163,16 @@ def test_a_part_that_fails_is_told(draws: Callable[..., None], said: str, tmp_pa
     assert "part_120" in str(raised.value)
 
 
-def lingers(one: Task, share: Share) -> None:
-    (Path(one.folder) / "pid").write_text(str(os.getpid()))
+def lingers(folder: Path, share: Share) -> None:
+    (folder / "pid").write_text(str(os.getpid()))
     time.sleep(60)
+
+
+def gone_soon(pids: list[int], seconds: float = 60) -> bool:
+    end = time.monotonic() + seconds
+    while any(map(alive, pids)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not any(map(alive, pids))
 
 
 def pid_of(helper: Path) -> int:
@@ -193,7 +182,10 @@ def pid_of(helper: Path) -> int:
 
 
 def test_helpers_end_with_the_context(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), Helpers(task(tmp_path / "task"), [0, STEP], lingers):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        Helpers("scene", new(tmp_path / "task"), [0, STEP], lingers),
+    ):
         pid = pid_of(tmp_path / "task" / "part_60" / "pid")
         raise KeyboardInterrupt
     assert gone_soon([pid])
@@ -203,7 +195,7 @@ def test_helpers_end_with_a_worker_that_is_killed(tmp_path: Path) -> None:
     worker = os.fork()
     if worker == 0:
         try:
-            with Helpers(task(tmp_path / "task"), [0, STEP, 2 * STEP], lingers):
+            with Helpers("scene", new(tmp_path / "task"), [0, STEP, 2 * STEP], lingers):
                 time.sleep(60)
         finally:
             os._exit(1)
@@ -214,34 +206,37 @@ def test_helpers_end_with_a_worker_that_is_killed(tmp_path: Path) -> None:
     assert gone_soon(pids)
 
 
-def render(one: Task) -> Result:
-    """Have a worker do the task."""
-    ours, theirs = os.pipe()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "render.draw.worker", str(forks.write_task(one)), str(theirs)],
-        stdin=subprocess.PIPE,
-        pass_fds=(theirs,),
-        start_new_session=True,
-        env={**forks.environment(), "PYTHONPATH": str(ROOT)},
+def drawn(folder: Path, number: int, threads: int = 1, length: int = 0) -> dict[str, Path]:
+    """What the maker of pictures leaves in ``folder`` of a scene and its cover; in a process of its
+    own, as Manim's settings stay."""
+    (job,) = jobs_of(BuildOptions(quality="draft", out=folder), [str(number)])
+    product = Lecture(job).pictures(job.scenes[0])
+    asked = [product.spec(), product.settings(), threads, length]
+    code = (
+        "import json, pathlib, sys\n"
+        "from render.base.reads import Reads\n"
+        "from render.draw import cover, scene\n"
+        "spec, settings, threads, length = json.loads(sys.argv[1])\n"
+        "reads = Reads(settings, threads=threads, length=length, observers=(cover.observe,))\n"
+        "scene.make(spec, {}, reads, pathlib.Path('.'), lambda _: None)\n"
     )
-    os.close(theirs)
-    with os.fdopen(ours, "rb") as said:
-        last = decode_message(said.readlines()[-1])
-    process.communicate()
-    assert isinstance(last, Result), last
-    return last
+    new(folder)
+    path = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code, json.dumps(asked)]
+    subprocess.run(command, cwd=folder, env=path, check=True)
+    return {path.name: path for path in folder.iterdir()}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [5, 8, 10, 15])
 def test_scenes_of_the_lecture(number: int, tmp_path: Path) -> None:
-    whole = task(tmp_path / "whole", number=number)
-    result = render(whole)
+    whole = drawn(tmp_path / "whole", number)
+    facts = json.loads(whole["facts.json"].read_text())
     for parts in (2, 3):
-        one = task(tmp_path / str(parts), 2 * parts, result.frames, number)
-        again = render(one)
-        folders = len(list(Path(one.folder).glob("part_*")))
-        assert folders == len(bounds(result.frames, parts, DRAFT.keyframe_interval)) - 1
-        assert again.beats == result.beats
-        for name in ("video", "numbers", "cover", "made"):
-            assert getattr(one, name).read_bytes() == getattr(whole, name).read_bytes(), name
+        again = drawn(tmp_path / str(parts), number, 2 * parts, facts["frames"])
+        folders = [name for name in again if name.startswith("part_")]
+        assert len(folders) == len(bounds(facts["frames"], parts, DRAFT.keyframe_interval)) - 1
+        for name in ("pictures.mp4", "numbers.json", "cover.png"):
+            assert again[name].read_bytes() == whole[name].read_bytes(), name
+        found = json.loads(again["facts.json"].read_text())
+        assert {**found, "cost": 0} == {**facts, "cost": 0}

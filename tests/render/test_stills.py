@@ -8,10 +8,9 @@ import av
 import numpy as np
 import pytest
 
-from render.media import nal
+from render.media.pictures import PictureFile, _stills
 from render.media.quality import QUALITIES
-from render.media.stills import Stills, Unexpected, nal_units
-from render.media.stream import PictureFile, _stills
+from render.media.stills import Stills, Unexpected, is_idr, nal_units
 
 DRAFT = QUALITIES["draft"]
 SETTLING = DRAFT.fps // 5  # frames from one look at what has settled to the next
@@ -99,7 +98,7 @@ def test_keyframes_stand_at_fixed_places_and_stills_are_tiny(tmp_path: Path) -> 
         packets = [packet for packet in container.demux(video=0) if packet.size]
     keyframes = [index for index, packet in enumerate(packets) if packet.is_keyframe]
     assert keyframes == [0, 30, 60, 90]
-    assert all(nal.is_idr(bytes(packets[index])) for index in keyframes)
+    assert all(is_idr(bytes(packets[index])) for index in keyframes)
     rest = [packet.size for index, packet in enumerate(packets) if index not in keyframes]
     assert max(rest) < 60
 

@@ -126,7 +126,9 @@ def test_a_disk_that_fills_up(tmp_path: Path, front_door: FrontDoor) -> None:
     try:
         (disk / "05_noise_zh.mp4").write_bytes(b"an earlier video")
         (disk / ".render").mkdir()
-        remembered = '{"frames": 1, "fps": 15}'  # so that it is not refused before it starts
+        remembered = (
+            '{"facts": {"frames": 1, "fps": 15}}'  # so that it is not refused before it starts
+        )
         (disk / ".render" / "05_noise_zh.json").write_text(remembered)
         result = front_door("5", "--quality", "draft", "--out", disk)
         assert result.returncode == 2

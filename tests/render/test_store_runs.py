@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -21,16 +22,22 @@ def contents(out: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in out.glob("*.*") if path.is_file()}
 
 
+def key_of(house: Rendered) -> str:
+    """What the first scene's pictures were made from, in short."""
+    record = json.loads((house.out / ".render" / "01_square_zh.json").read_text())
+    return str(record["key"])
+
+
 STORE = ("--store", "s")
 
 
 def test_earlier_weights_need_no_rendering(house: Rendered) -> None:
     house.run("--force", *STORE)
-    before = contents(house.out)
+    before, key = contents(house.out), key_of(house)
     house.edit(Q, 0.5)
     assert house.explain(*STORE)[0] == "01_square_zh.mp4: to be rendered"
     house.run(*STORE)
-    assert contents(house.out) != before
+    assert key_of(house) != key
     house.edit(Q, -0.5)
     said = house.explain(*STORE)
     assert said[0] == "01_square_zh.mp4: in the store"
@@ -102,7 +109,7 @@ class TestStoresThatCannotBeUsed:
     def test_one_that_breaks_meanwhile(self, house: Rendered, front_door: FrontDoor) -> None:
         """The video is kept; that it is not stored is told and is a failure."""
         (house.folder / "s" / "runs").mkdir(parents=True)
-        (house.folder / "s" / "orders").write_text("in the way")
+        (house.folder / "s" / "entries").write_text("in the way")
         result = front_door("1", "--quality", "draft", "--out", "q", *STORE)
         assert result.returncode == 2
         assert "the store is not used any more" in result.stdout

@@ -10,19 +10,17 @@ import av
 import pytest
 
 from engine.errors import LectureError
-from render.media import boxes
-from render.media.captions.cues import Cue
-from render.media.captions.tracks import Track, embed, joined
-from render.media.check import check_captioned, check_video
-from render.media.expected import Expected
-from render.media.metadata import Chapter
+from render.media.check import check_video, pictures_of
+from render.media.mp4 import Chapter, edit_lists, hide_subtitles
+from render.media.mux import Part, Video, chapters_of, mux
+from render.media.timedtext import Cue, Track, joined
 
-from .conftest import DRAFT, ORIGIN, TITLE, finished
+from .conftest import DRAFT, ORIGIN, TITLE, encode, finished
 
 FRAMES = 70
 ZH = Track("zh", (Cue(0, 28, ("第一行，", "第二行。")), Cue(30, 60, ("「<bos>」{x} & y",))), 15)
 EN = Track("en", (Cue(4, 40, ("One line",)),), 15)
-BOTH = Expected(DRAFT, FRAMES, TITLE, ORIGIN, (), (ZH, EN))
+BOTH = Video(DRAFT, FRAMES, TITLE, ORIGIN, (), (ZH, EN))
 
 
 @pytest.fixture(scope="module")
@@ -32,19 +30,28 @@ def bare(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def captioned(binary: str, bare: Path) -> Path:
-    target = bare.with_name("captioned.mp4")
-    embed(binary, bare, target, (ZH, EN))
-    return target
+    return mux(binary, BOTH, [Part(bare, FRAMES)], bare.with_name("captioned.mp4"))
+
+
+def sound_of(path: Path) -> list[tuple[object, ...]]:
+    with av.open(str(path)) as container:
+        return [(p.pts, bytes(p)) for p in container.demux(audio=0) if p.pts is not None]
 
 
 def test_both_ffmpegs_write_what_the_check_demands(binary: str, bare: Path, tmp_path: Path) -> None:
-    target = bare.with_name("both.mp4")
-    embed(binary, bare, target, (ZH, EN))
-    check_video(target, BOTH)
-    check_captioned(target, bare, BOTH)
-    again = bare.with_name("again.mp4")
-    embed(binary, target, again, (EN,))
-    check_captioned(again, bare, dataclasses.replace(BOTH, captions=(EN,)))
+    part, wanted = Part(bare, FRAMES), dataclasses.replace(BOTH, pictures=pictures_of([bare]))
+    made = mux(binary, wanted, [part], tmp_path / "captioned.mp4")
+    check_video(made, wanted)
+    check_video(made, BOTH)
+
+
+def test_other_captions_leave_pictures_and_sound_as_they_are(binary: str, captioned: Path) -> None:
+    """The video that there is carries both; its captions go."""
+    other = dataclasses.replace(BOTH, tracks=(EN,), pictures=pictures_of([captioned]))
+    target = captioned.with_name("again.mp4")
+    mux(binary, other, [Part(captioned, FRAMES)], target, sound=captioned)
+    check_video(target, other)
+    assert sound_of(target) == sound_of(captioned)
 
 
 def test_a_player_sees_two_named_tracks_that_are_off(captioned: Path) -> None:
@@ -55,21 +62,17 @@ def test_a_player_sees_two_named_tracks_that_are_off(captioned: Path) -> None:
         assert [int(stream.disposition) for stream in streams] == [0, 0]
         texts = [bytes(p)[2:] for p in container.demux(streams[1]) if len(bytes(p)) > 2]
     assert texts == [b"One line"]
-    assert boxes.edit_lists(captioned) == 0
+    assert edit_lists(captioned) == 0
 
 
-def test_chapters_stay_when_captions_are_put_in(binary: str, bare: Path) -> None:
-    from render.media.finish import Part, assemble
-
-    film, target = bare.with_name("film.mp4"), bare.with_name("film_captioned.mp4")
+def test_a_film_has_chapters_and_captions(binary: str, bare: Path, tmp_path: Path) -> None:
     parts = [Part(bare, FRAMES, "a = b; #c \\ d"), Part(bare, FRAMES, "二")]
-    kinds = {"title": TITLE, "origin": ORIGIN, "quality": DRAFT}
-    chapters = assemble(binary, parts, film, with_chapters=True, **kinds)
+    chapters = chapters_of(parts)
     assert chapters[0] == Chapter("a = b; #c \\ d", 0, FRAMES)
     whole = joined([(0, ZH), (FRAMES, ZH)], "zh", 15)
     assert whole.cues[2].start == FRAMES
-    embed(binary, film, target, (whole,))
-    check_video(target, Expected(DRAFT, 2 * FRAMES, TITLE, ORIGIN, chapters, (whole,)))
+    film = Video(DRAFT, 2 * FRAMES, TITLE, ORIGIN, chapters, (whole,))
+    check_video(mux(binary, film, parts, tmp_path / "film.mp4"), film)
 
 
 #: how a captioned file is spoiled, and what must be complained of
@@ -91,7 +94,7 @@ def test_what_is_wrong_is_named(kind: str, binary: str, captioned: Path, tmp_pat
         [binary, "-loglevel", "error", "-i", captioned, *kept, *options, spoilt], check=True
     )
     if kind != "shown unasked":
-        boxes.hide_subtitles(spoilt)
+        hide_subtitles(spoilt)
     with pytest.raises(LectureError, match=field):
         check_video(spoilt, BOTH)
 
@@ -104,16 +107,17 @@ def test_what_is_wrong_is_named(kind: str, binary: str, captioned: Path, tmp_pat
         (Cue(4, 39, ("One line",)), "cue 1"),
     ],
 )
-def test_every_cue_is_compared(cue: Cue, field: str, captioned: Path, bare: Path) -> None:
-    other = dataclasses.replace(BOTH, captions=(ZH, Track("en", (cue,), 15)))
+def test_every_cue_is_compared(cue: Cue, field: str, captioned: Path) -> None:
+    other = dataclasses.replace(BOTH, tracks=(ZH, Track("en", (cue,), 15)))
     with pytest.raises(LectureError, match=field):
-        check_captioned(captioned, bare, other)
+        check_video(captioned, other)
     more = Track("en", (*EN.cues, Cue(50, 60, ("x",))), 15)
     with pytest.raises(LectureError, match="cues: expected 2, found 1"):
-        check_captioned(captioned, bare, dataclasses.replace(BOTH, captions=(ZH, more)))
+        check_video(captioned, dataclasses.replace(BOTH, tracks=(ZH, more)))
 
 
 def test_other_pictures_are_noticed(binary: str, captioned: Path, tmp_path: Path) -> None:
-    other = finished(binary, tmp_path / "other", FRAMES - 1)
-    with pytest.raises(LectureError, match="pictures and sound as before"):
-        check_captioned(captioned, other, BOTH)
+    other = encode(binary, tmp_path / "other.mp4", FRAMES, first=1)
+    wanted = dataclasses.replace(BOTH, pictures=pictures_of([other]))
+    with pytest.raises(LectureError, match="pictures as they were encoded"):
+        check_video(captioned, wanted)

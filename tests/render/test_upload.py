@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import LectureError
-from render.platforms.upload import credentials, published
-from render.platforms.upload.patience import Passing, Patience
+from render.platforms import upload
+from render.platforms.upload import Passing, Retry
 
 from . import published as made
 from .conftest import ROOT, STANDIN, FrontDoor, one_line
@@ -101,16 +101,16 @@ class TestFolder:
     def test_must_be_complete_and_for_that_platform(self, video: Path, tmp_path: Path) -> None:
         folder = made.published(video, "canvas", tmp_path / "x")
         with pytest.raises(LectureError, match="published for youtube"):
-            published.read(folder, "youtube")
+            upload.read(folder, "youtube")
         (folder / "transformer_lecture_zh.zh.vtt").unlink()
         with pytest.raises(LectureError, match=r"zh\.vtt"):
-            published.read(folder, "canvas")
+            upload.read(folder, "canvas")
 
     @pytest.mark.parametrize("text", ["", "[]", "{}", '{"form": 9}'])
     def test_with_a_manifest_that_is_none(self, text: str, tmp_path: Path) -> None:
         (tmp_path / "publish.json").write_text(text)
         with pytest.raises(LectureError, match="publish"):
-            published.read(tmp_path, "canvas")
+            upload.read(tmp_path, "canvas")
 
     def test_cannot_lead_to_files_elsewhere(self, video: Path, tmp_path: Path) -> None:
         folder = made.published(video, "canvas", tmp_path / "x")
@@ -118,7 +118,7 @@ class TestFolder:
         manifest["pieces"][0]["captions"]["zh"] = "../../etc/passwd"
         (folder / "publish.json").write_text(json.dumps(manifest))
         with pytest.raises(LectureError, match="not a file name"):
-            published.read(folder, "canvas")
+            upload.read(folder, "canvas")
 
     def test_a_video_that_was_changed_since(self, video: Path, tmp_path: Path) -> None:
         folder = made.published(video, "canvas", tmp_path / "x")
@@ -126,7 +126,7 @@ class TestFolder:
         published_video.unlink()
         published_video.write_bytes(b"shorter")
         with pytest.raises(LectureError, match="publish again"):
-            published.read(folder, "canvas")
+            upload.read(folder, "canvas")
 
     def test_is_uploaded_once_at_a_time(
         self, video: Path, tmp_path: Path, front_door: FrontDoor
@@ -139,37 +139,37 @@ class TestFolder:
 
     def test_need_not_be_named_where_there_is_one(self, video: Path, tmp_path: Path) -> None:
         with pytest.raises(LectureError, match="found none"):
-            published.find(tmp_path, "canvas")
+            upload.find(tmp_path, "canvas")
         one = made.published(video, "canvas", tmp_path / "zh_draft" / "publish" / "canvas_full")
-        assert published.find(tmp_path, "canvas") == one
+        assert upload.find(tmp_path, "canvas") == one
         made.published(video, "canvas", tmp_path / "en_draft" / "publish" / "canvas_full")
         with pytest.raises(LectureError, match="to be named"):
-            published.find(tmp_path, "canvas")
+            upload.find(tmp_path, "canvas")
 
 
 class TestCredentials:
     def test_are_named_but_never_shown(self) -> None:
         for value in ("two words", "line\nbreak", "密码", "", "   "):
             with pytest.raises(LectureError) as caught:
-                credentials.credentials(["CANVAS_TOKEN"], {"CANVAS_TOKEN": value})
+                upload.credentials(["CANVAS_TOKEN"], {"CANVAS_TOKEN": value})
             assert "CANVAS_TOKEN" in str(caught.value)
             assert not value.strip() or value not in str(caught.value)
-        assert credentials.credentials(["A"], {"A": " secret\n"}) == ["secret"]
-        assert credentials.are_set(["A", "B"], {"A": "secret"}) == "A is set, B is not set"
+        assert upload.credentials(["A"], {"A": " secret\n"}) == ["secret"]
+        assert upload.are_set(["A", "B"], {"A": "secret"}) == "A is set, B is not set"
 
     def test_are_taken_out_of_texts(self) -> None:
-        assert credentials.hidden("a secret, secret-2", ["secret", "secret-2"]) == "a …, …"
+        assert upload.hidden("a secret, secret-2", ["secret", "secret-2"]) == "a …, …"
 
 
 def test_pauses_grow_and_end() -> None:
     pauses: list[float] = []
-    patience = Patience(tries=5, first=1, longest=4, say=lambda _: None, sleep=pauses.append)
+    retry = Retry(tries=5, first=1, longest=4, say=lambda _: None, sleep=pauses.append)
 
     def work() -> None:
         raise Passing("busy", after=3)
 
     with pytest.raises(LectureError, match="busy, 5 times"):
-        patience("server", work)
+        retry("server", work)
     assert len(pauses) == 4
     assert all(pause >= 3 for pause in pauses), "as long as the server asks for"
     assert pauses[-1] <= 4 * 1.3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,14 +11,14 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
-from render.platforms.upload import canvas, published
-from render.platforms.upload.kept import Kept
-from render.platforms.upload.patience import Patience
+from render.platforms import canvas
+from render.platforms.upload import Retry, UploadState, read
 
 from . import published as made
 from .standin_canvas import TOKEN, CanvasStandIn
+from .standin_server import unknown
 
-pytest.importorskip("canvasapi")
+pytest.importorskip("requests_toolbelt")
 
 
 @pytest.fixture
@@ -50,10 +51,10 @@ class Sender:
         self.said: list[str] = []
 
     def __call__(self, *, token: str = TOKEN, course: str = "7", tries: int = 4) -> None:
-        found = published.read(self.folder, "canvas")
-        patience = Patience(tries, 0.001, 0.001, self.said.append, lambda _: None)
-        canvas.Canvas(self.server.url, token, course, patience, self.said.append).upload(
-            found, Kept(self.folder)
+        found = read(self.folder, "canvas")
+        retry = Retry(tries, 0.001, 0.001, self.said.append, lambda _: None)
+        canvas.Canvas(self.server.url, token, course, retry, self.said.append).upload(
+            found, UploadState(self.folder)
         )
 
     def refused(self, **how: Any) -> str:
@@ -82,13 +83,36 @@ def test_file_and_captions_arrive_whole(send: Sender, server: CanvasStandIn, vid
     assert made.WORDS["en"] in tracks[1]["content"]
 
 
-@pytest.mark.parametrize("how", ["303", "201 and a way", "201 at once"])
+@pytest.mark.parametrize(
+    "how", ["303", "201 and a way", "201 at once", "a way and another", "201 behind while(1);"]
+)
 def test_every_way_in_which_canvas_confirms(
     how: str, send: Sender, server: CanvasStandIn, video: Path
 ) -> None:
     server.confirms = how
     send()
     assert [file["content"] for file in server.files.values()] == [video.read_bytes()]
+    assert server.count("POST /storage") == 1
+
+
+def test_a_confirmation_that_never_comes_costs_the_bytes_once(
+    send: Sender, server: CanvasStandIn
+) -> None:
+    server.confirms = "nothing"
+    assert "expected a confirmation of the file, found none" in send.refused()
+    assert server.count("POST /storage") == 1
+
+
+def test_a_confirmation_whose_answer_is_lost_is_looked_up(
+    send: Sender, server: CanvasStandIn, other: Path
+) -> None:
+    for _ in range(2):  # the second time, a file of that name is there already
+        server.faults = [("GET /finish", "lost", "")]
+        send()
+        made.published(other, "canvas", send.folder)
+    (file,) = server.files.values()
+    assert file["content"] == other.read_bytes()
+    assert server.count("POST /storage") == 2
 
 
 def test_again_sends_no_second_file_and_no_bytes(send: Sender, server: CanvasStandIn) -> None:
@@ -106,9 +130,9 @@ def test_a_changed_video_replaces_the_old_one(
 ) -> None:
     send()
     if memory == "lost":
-        Kept(send.folder).path.unlink()
+        UploadState(send.folder).path.unlink()
     elif memory == "nonsense":
-        Kept(send.folder).path.write_text('{"x": [}')
+        UploadState(send.folder).path.write_text('{"x": [}')
     made.published(other, "canvas", send.folder)
     send()
     assert names(server) == ["transformer_lecture_zh.mp4"]
@@ -200,7 +224,7 @@ def test_no_output_and_no_file_has_the_token(
     said = send.refused()
     send()
     told = capfd.readouterr()
-    kept = Kept(send.folder).path
+    kept = UploadState(send.folder).path
     everything = [*send.said, said, told.out, told.err, kept.read_text(encoding="utf-8")]
     assert TOKEN not in "\n".join(everything)
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
@@ -208,10 +232,100 @@ def test_no_output_and_no_file_has_the_token(
 
 @pytest.mark.parametrize(
     "url",
-    ["http://canvas.example.edu", "canvas.example.edu", "https://me:pw@canvas.example.edu", ""],
+    [
+        "http://canvas.example.edu",
+        "canvas.example.edu",
+        "https://me:pw@canvas.example.edu",
+        "https://[::1",
+        "https://canvas.example.edu:port",
+        "",
+    ],
 )
 def test_the_token_goes_only_where_it_is_safe(url: str) -> None:
     with pytest.raises(LectureError) as caught:
-        canvas.Canvas(url, TOKEN, "7", Patience())
+        canvas.Canvas(url, TOKEN, "7", Retry())
     assert "CANVAS_URL" in str(caught.value)
     assert "pw" not in str(caught.value)
+
+
+HTML = "<!doctype html><title>Log in</title>"
+
+
+@pytest.mark.parametrize(
+    ("where", "text"),
+    [
+        ("GET /api/v1/courses/7$", HTML),
+        ("GET /api/v1/courses/7$", ""),
+        ("GET /api/v1/courses/7$", "[]"),
+        ("GET /api/v1/courses/7$", '{"name": 7}'),
+        ("by_path", '{"id": 1}'),
+        ("by_path", '[{"id": "one"}]'),
+        ("GET /api/v1/folders", '[{"id": 1, "display_name": null}]'),
+        ("POST /api/v1/courses/7/files", "{}"),
+        ("POST /api/v1/courses/7/files", '{"upload_url": 1, "upload_params": {}}'),
+        ("POST /api/v1/courses/7/files", '{"upload_url": "https://[::1", "upload_params": {}}'),
+        ("POST /api/v1/courses/7/files", '{"upload_url": "'),
+        ("GET /api/v1/courses/7/files/", "[" * 100_000),
+    ],
+)
+def test_a_malformed_answer_is_told_in_one_line(
+    where: str, text: str, send: Sender, server: CanvasStandIn
+) -> None:
+    server.folder("transformer-lecture/transformer-lecture-full-zh")
+    server.faults = [(where, "says", text)]
+    line = send.refused()
+    assert line.startswith("Canvas: ")
+    assert "\n" not in line
+    assert len(line) <= 200
+    assert not server.faults
+    assert not any("again in" in line for line in send.said)
+
+
+def test_an_address_that_leads_to_another_host_is_named(
+    send: Sender, server: CanvasStandIn
+) -> None:
+    server.vanity = "https://courses.example.edu"
+    line = send.refused()
+    assert "CANVAS_URL" in line
+    assert "https://courses.example.edu" in line
+    assert "CANVAS_TOKEN" not in line
+    server.vanity = server.url
+    assert "CANVAS_URL" in send.refused()
+
+
+def test_the_film_goes_to_no_store_that_others_can_overhear(
+    send: Sender, server: CanvasStandIn
+) -> None:
+    server.store = "http://store.example.edu/x"
+    assert "expected an address of https" in send.refused()
+    assert not server.count("POST /storage")
+
+
+class TestWrongServers:
+    """What is wrong for good is told at once, and as what it is."""
+
+    @staticmethod
+    def refused(send: Sender, url: str) -> str:
+        send.server.url = url
+        line = send.refused()
+        assert "CANVAS_URL" in line
+        assert not any("again in" in line for line in send.said)
+        return line
+
+    def test_a_certificate_that_nobody_vouches_for(self, send: Sender, certificate: Path) -> None:
+        own = CanvasStandIn(certificate)
+        assert "certificate" in self.refused(send, own.url)
+        own.close()
+
+    def test_no_tls(self, send: Sender, server: CanvasStandIn) -> None:
+        assert "speaks TLS" in self.refused(send, server.url.replace("http:", "https:"))
+
+    def test_no_such_host(self, send: Sender, monkeypatch: pytest.MonkeyPatch) -> None:
+        unknown(monkeypatch)
+        assert "nobody knows" in self.refused(send, "https://canvas.example.edu")
+
+    def test_no_network(self, send: Sender, monkeypatch: pytest.MonkeyPatch) -> None:
+        unknown(monkeypatch, socket.EAI_AGAIN)
+        send.server.url = "https://canvas.example.edu"
+        assert "is there a network?" in send.refused()
+        assert sum("again in" in line for line in send.said) == 3

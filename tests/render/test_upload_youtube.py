@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
-from render.platforms.upload import published, youtube, youtube_send
-from render.platforms.upload.kept import Kept
-from render.platforms.upload.patience import Patience
-from render.platforms.upload.youtube_answers import Answers, new_service
+from render.platforms import youtube, youtube_service
+from render.platforms.upload import Retry, UploadState, read
+from render.platforms.youtube_service import Service, new_client
 
 from . import published as made
+from .standin_server import unknown
 from .standin_youtube import ACCESS, CLIENT, REFRESH, SECRET, YouTubeStandIn
 
 pytest.importorskip("googleapiclient")
@@ -26,7 +26,7 @@ PIECE = 4096
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[YouTubeStandIn]:
     standin = YouTubeStandIn()
     monkeypatch.setenv("YOUTUBE_API_URL", standin.url)
-    monkeypatch.setattr(youtube_send, "PIECE", PIECE)
+    monkeypatch.setattr(youtube_service, "PIECE", PIECE)
     yield standin
     standin.close()
 
@@ -54,12 +54,11 @@ class Sender:
         self.said: list[str] = []
 
     def __call__(self, *, replace: bool = False, refresh: str = REFRESH, privacy: str = "") -> None:
-        found = published.read(self.folder, "youtube")
-        patience = Patience(4, 0.001, 0.001, self.said.append, lambda _: None)
-        answers = Answers((SECRET, refresh), patience)
-        service = new_service(CLIENT, SECRET, refresh)
-        channel = youtube.YouTube(service, answers, privacy, replace, self.said.append)
-        channel.upload(found, Kept(self.folder))
+        found = read(self.folder, "youtube")
+        retry = Retry(4, 0.001, 0.001, self.said.append, lambda _: None)
+        service = Service(new_client(CLIENT, SECRET, refresh), (SECRET, refresh), retry)
+        channel = youtube.YouTube(service, privacy, replace, self.said.append)
+        channel.upload(found, UploadState(self.folder))
 
     def refused(self, **how: Any) -> str:
         with pytest.raises(LectureError) as caught:
@@ -112,7 +111,7 @@ def test_it_is_found_again_without_our_notes(
         for n in range(5)
     }
     send()
-    kept = Kept(send.folder).path
+    kept = UploadState(send.folder).path
     if memory == "lost":
         kept.unlink()
     else:
@@ -148,7 +147,7 @@ class TestChangedVideo:
         self, memory: str, other: Path, send: Sender, server: YouTubeStandIn
     ) -> None:
         if memory == "lost":
-            Kept(send.folder).path.unlink()
+            UploadState(send.folder).path.unlink()
         (old,) = server.videos
         server.videos[old]["status"]["privacyStatus"] = "public"
         send(replace=True)
@@ -174,6 +173,66 @@ class TestChangedVideo:
         assert old not in server.videos
         assert len(server.videos) == 1
 
+    @pytest.mark.parametrize("polls", [1, 5])
+    def test_the_old_one_stays_until_the_new_one_is_processed(
+        self, polls: int, send: Sender, server: YouTubeStandIn
+    ) -> None:
+        (old,) = server.videos
+        server.processing = polls
+        send(replace=True)
+        waited = [line for line in send.said if "still processing" in line]
+        assert len(waited) == polls
+        assert old not in server.videos
+        assert len(server.videos) == 1
+
+    def test_the_old_one_stays_where_processing_takes_too_long(
+        self, send: Sender, server: YouTubeStandIn
+    ) -> None:
+        (old,) = server.videos
+        server.processing = 10**6
+        assert "still processing" in send.refused(replace=True)
+        assert old in server.videos
+        new = list(server.videos)[-1]
+        server.videos[new]["work"]["polls"] = 0
+        sent = server.received
+        send(replace=True)
+        assert server.received == sent
+        assert old not in server.videos
+
+    @pytest.mark.parametrize(
+        ("verdict", "details", "said"),
+        [
+            (
+                {"uploadStatus": "rejected", "rejectionReason": "duplicate"},
+                {},
+                "rejected duplicate",
+            ),
+            ({"uploadStatus": "failed", "failureReason": "codec"}, {}, "failed codec"),
+            ({"uploadStatus": "deleted"}, {}, "deleted"),
+            (
+                {"uploadStatus": "uploaded"},
+                {"processingStatus": "failed", "processingFailureReason": "transcodeFailed"},
+                "failed transcodeFailed",
+            ),
+        ],
+    )
+    def test_the_old_one_stays_where_the_new_one_is_not_taken(
+        self,
+        verdict: dict[str, str],
+        details: dict[str, str],
+        said: str,
+        send: Sender,
+        server: YouTubeStandIn,
+    ) -> None:
+        (old,) = server.videos
+        server.processing, server.verdict, server.details = 2, verdict, details
+        line = send.refused(replace=True)
+        assert said in line
+        assert f"before https://youtu.be/{old} is deleted" in line
+        assert old in server.videos
+        assert said in send.refused(replace=True)
+        assert old in server.videos
+
 
 @pytest.mark.parametrize("fault", ["drop", "lost", 500, 503, 429])
 @pytest.mark.parametrize("skipped", [0, 1, 3])
@@ -194,7 +253,7 @@ def test_an_upload_that_was_killed_goes_on_the_next_time(
         if server.received >= 2 * PIECE:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(youtube_send.Sending, "_tell", killed)
+    monkeypatch.setattr(youtube_service._Sending, "_tell", killed)
     with pytest.raises(KeyboardInterrupt):
         send()
     monkeypatch.undo()
@@ -259,9 +318,116 @@ def test_no_output_and_no_file_has_a_secret(
     send.said.append(send.refused(refresh="refresh-token-that-is-wrong"))
     send()
     told = capfd.readouterr()
-    kept = Kept(send.folder).path.read_text(encoding="utf-8")
+    kept = UploadState(send.folder).path.read_text(encoding="utf-8")
     everything = "\n".join([*send.said, said, told.out, told.err])
     for secret in (SECRET, REFRESH, ACCESS, "secret-session", "token-that-is-wrong"):
         assert secret not in everything
     for secret in (SECRET, REFRESH, ACCESS):
         assert secret not in kept
+
+
+def test_a_server_that_takes_no_more_is_not_asked_for_ever(
+    send: Sender, server: YouTubeStandIn
+) -> None:
+    server.stuck = True
+    assert "takes no more of the video, 4 times" in send.refused()
+    assert sum("again in" in line for line in send.said) == 3
+    assert server.count("PUT /session") < 12
+
+
+class TestSessions:
+    """The access token goes to no other server, whoever names it."""
+
+    def test_one_in_our_notes_that_leads_elsewhere_is_not_used(
+        self, send: Sender, server: YouTubeStandIn, video: Path
+    ) -> None:
+        other = YouTubeStandIn()
+        found = read(send.folder, "youtube").videos[0]
+        note = {"session": f"{other.url}/session/s1", "session_of": found.sha256}
+        UploadState(send.folder).put("youtube UC1", found.stem, note)
+        send()
+        assert other.requests == []
+        whole(server, video)
+        other.close()
+
+    def test_one_in_an_answer_that_leads_elsewhere_is_not_used(
+        self, send: Sender, server: YouTubeStandIn
+    ) -> None:
+        other = YouTubeStandIn()
+        server.sends_elsewhere = other.url
+        assert "expected an address of its own, with https" in send.refused()
+        assert other.requests == []
+        other.close()
+
+    @pytest.mark.parametrize(
+        ("url", "own"),
+        [
+            ("https://www.googleapis.com/upload/x?upload_id=1", True),
+            ("https://youtube.googleapis.com:443/upload", True),
+            ("http://www.googleapis.com/upload", False),
+            ("https://googleapis.com.example.edu/upload", False),
+            ("https://examplegoogleapis.com/upload", False),
+            ("https://127.0.0.1/upload", False),
+            ("https://[::1", False),
+            ("", False),
+        ],
+    )
+    def test_of_google(self, url: str, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("YOUTUBE_API_URL", raising=False)
+        assert youtube_service.is_own(url) is own
+
+
+@pytest.mark.parametrize(
+    ("where", "text"),
+    [
+        ("channels", "<!doctype html><title>Log in</title>"),
+        ("channels", ""),
+        ("channels", "[]"),
+        ("channels", '{"items": [{"id": "UC1", "snippet": {}}]}'),
+        ("channels", '{"items": {"id": "UC1"}}'),
+        ("playlistItems", '{"items": [{}]}'),
+        ("POST /upload/youtube/v3/videos", "{}"),
+        ("PUT /session", "<html>thank you</html>"),
+        ("PUT /session", '{"kind": "video"}'),
+        ("GET /youtube/v3/captions", '{"items": [{"id": "c", "snippet": "en"}]}'),
+        ("POST /token", "<html>who are you?</html>"),
+    ],
+)
+def test_a_malformed_answer_is_told_in_one_line(
+    where: str, text: str, send: Sender, server: YouTubeStandIn
+) -> None:
+    server.faults = [(where, "says", text)]
+    line = send.refused()
+    assert line.startswith("YouTube: ")
+    assert "\n" not in line
+    assert len(line) <= 200
+    assert not server.faults
+
+
+class TestWrongServers:
+    """What is wrong for good is told at once, and as what it is."""
+
+    @staticmethod
+    def refused(send: Sender, url: str, monkeypatch: pytest.MonkeyPatch) -> str:
+        monkeypatch.setenv("YOUTUBE_API_URL", url)
+        line = send.refused()
+        assert "YOUTUBE_API_URL" in line
+        assert not any("again in" in line for line in send.said)
+        return line
+
+    def test_a_certificate_that_nobody_vouches_for(
+        self, send: Sender, certificate: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own = YouTubeStandIn(certificate)
+        assert "certificate" in self.refused(send, own.url, monkeypatch)
+        own.close()
+
+    def test_no_tls(
+        self, send: Sender, server: YouTubeStandIn, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        url = server.url.replace("http:", "https:")
+        assert "speaks TLS" in self.refused(send, url, monkeypatch)
+
+    def test_no_such_host(self, send: Sender, monkeypatch: pytest.MonkeyPatch) -> None:
+        unknown(monkeypatch)
+        assert "nobody knows" in self.refused(send, "https://gateway.example.edu", monkeypatch)

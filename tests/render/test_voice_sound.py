@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from engine.errors import LectureError
-from render.voice import files, loudness
-from render.voice.track import Sound, write_track
+from render.media.sound import Sound, write_track
+from render.voice import audio
 
 from .speech import RATE, lag, measure, read, speech, write
 
@@ -20,42 +20,42 @@ def db(value: float) -> float:
 
 
 @pytest.mark.parametrize("peak", [0.99, 0.4, 0.02])
-def test_every_recording_is_as_loud_as_all(peak: float, tmp_path: Path, ffmpeg_tool: str) -> None:
+def test_every_recording_is_as_loud_as_all(peak: float, tmp_path: Path, binary: str) -> None:
     source = write(tmp_path / "s.wav", speech(4, peak=peak))
-    files.prepare(source, tmp_path / "r.wav")
+    audio.prepare(source, tmp_path / "r.wav")
     heard = read(tmp_path / "r.wav")
     both = write(tmp_path / "both.wav", np.stack([heard, heard]))
-    loud, peak_found = measure(ffmpeg_tool, both)
-    assert loud == pytest.approx(loudness.TARGET, abs=0.3)
-    assert peak_found <= loudness.CEILING + 0.15
+    loud, peak_found = measure(binary, both)
+    assert loud == pytest.approx(audio.TARGET, abs=0.3)
+    assert peak_found <= audio.CEILING + 0.15
 
 
-def test_what_peaks_sharply_is_limited_and_still_loud(tmp_path: Path, ffmpeg_tool: str) -> None:
+def test_what_peaks_sharply_is_limited_and_still_loud(tmp_path: Path, binary: str) -> None:
     """Quiet speech with clicks 30 dB above it: neither may the clicks be louder than allowed, nor
     the speech be left behind for their sake."""
     samples = speech(5, peak=0.03)
     samples[::24_000] = 0.95
-    files.prepare(write(tmp_path / "s.wav", samples), tmp_path / "r.wav")
+    audio.prepare(write(tmp_path / "s.wav", samples), tmp_path / "r.wav")
     heard = read(tmp_path / "r.wav")
-    loud, peak = measure(ffmpeg_tool, write(tmp_path / "both.wav", np.stack([heard, heard])))
-    assert loud == pytest.approx(loudness.TARGET, abs=0.5)
-    assert peak <= loudness.CEILING + 0.15
+    loud, peak = measure(binary, write(tmp_path / "both.wav", np.stack([heard, heard])))
+    assert loud == pytest.approx(audio.TARGET, abs=0.5)
+    assert peak <= audio.CEILING + 0.15
 
 
 def test_the_limiter_touches_only_what_is_near_a_peak() -> None:
     samples = np.full(RATE, 0.1)
     samples[20_000] = 0.99
-    limited = loudness.limit(samples)
-    assert loudness.true_peak(limited) <= loudness.CEILING + 0.01
+    limited = audio.limit(samples)
+    assert audio.true_peak(limited) <= audio.CEILING + 0.01
     assert np.array_equal(limited[:19_000], samples[:19_000])
     assert np.array_equal(limited[21_000:], samples[21_000:])
     assert np.abs(np.diff(limited[19_000:19_990])).max() < 0.001  # no step
 
 
 def test_short_things_have_a_loudness_too(tmp_path: Path) -> None:
-    ready = loudness.make_ready(speech(0.2))
+    ready = audio.make_ready(speech(0.2))
     assert np.isfinite(ready).all()
-    assert loudness.loudness(ready) == pytest.approx(loudness.TARGET, abs=0.5)
+    assert audio.loudness(ready) == pytest.approx(audio.TARGET, abs=0.5)
 
 
 @pytest.mark.parametrize("room", [0.0, 0.0005])
@@ -64,12 +64,12 @@ def test_long_silence_at_the_ends_goes_and_short_stays(room: float) -> None:
     hiss = np.random.default_rng(5).standard_normal(6 * RATE) * room
     long = hiss.copy()
     long[2 * RATE : 4 * RATE] += said
-    kept = loudness.trim(long)
+    kept = audio.trim(long)
     lead = lag(kept, said, 0)[0] / RATE
-    assert lead == pytest.approx(loudness.LEAD, abs=0.03)
-    assert len(kept) / RATE == pytest.approx(2 + loudness.LEAD + loudness.TAIL, abs=0.1)
+    assert lead == pytest.approx(audio.LEAD, abs=0.03)
+    assert len(kept) / RATE == pytest.approx(2 + audio.LEAD + audio.TAIL, abs=0.1)
     short = np.concatenate([hiss[: RATE // 10], said, hiss[: RATE // 10]])
-    assert len(loudness.trim(short)) == len(short)
+    assert len(audio.trim(short)) == len(short)
 
 
 @pytest.mark.parametrize(
@@ -83,15 +83,13 @@ def test_long_silence_at_the_ends_goes_and_short_stays(room: float) -> None:
         ("ogg", ["-c:a", "libvorbis"]),
     ],
 )
-def test_what_recorders_write(
-    ending: str, options: list[str], tmp_path: Path, ffmpeg_tool: str
-) -> None:
+def test_what_recorders_write(ending: str, options: list[str], tmp_path: Path, binary: str) -> None:
     said = speech(2)
     source, made = write(tmp_path / "s.wav", said), tmp_path / f"made.{ending}"
-    command = [ffmpeg_tool, "-v", "error", "-i", str(source), *options, str(made)]
+    command = [binary, "-v", "error", "-i", str(source), *options, str(made)]
     if subprocess.run(command, capture_output=True).returncode:
         pytest.skip(f"this ffmpeg cannot write {ending}")
-    found = files.read(made)
+    found = audio.read(made)
     assert len(found) / RATE == pytest.approx(2, abs=0.1)
     late, like = lag(found, said, 0)
     assert abs(late) < RATE // 60
@@ -101,7 +99,7 @@ def test_what_recorders_write(
 def test_a_take_with_one_ear_or_crossed_wires_is_heard(tmp_path: Path) -> None:
     said = speech(2)
     for left, right in ((said, 0 * said), (0 * said, said), (said, -said), (said, said)):
-        heard = files.read(write(tmp_path / "s.wav", np.stack([left, right])))
+        heard = audio.read(write(tmp_path / "s.wav", np.stack([left, right])))
         assert abs(lag(heard, said, 0)[1]) > 0.99
 
 
@@ -144,37 +142,26 @@ def test_what_cannot_be_used_is_told(spoil, told: str, tmp_path: Path) -> None:
     path = tmp_path / "scale.wav"
     spoil(path)
     with pytest.raises(LectureError, match=told) as caught:
-        files.prepare(path, tmp_path / "r.wav")
+        audio.prepare(path, tmp_path / "r.wav")
     assert str(caught.value).startswith(f"{path}: recording: expected ")
     assert not (tmp_path / "r.wav").exists()
 
 
 @pytest.mark.parametrize("ending", ["wav", "flac", "m4a"])
-def test_a_file_cut_short_is_told(ending: str, tmp_path: Path, ffmpeg_tool: str) -> None:
+def test_a_file_cut_short_is_told(ending: str, tmp_path: Path, binary: str) -> None:
     source, cut = write(tmp_path / "s.wav", speech(6)), tmp_path / f"cut.{ending}"
-    subprocess.run([ffmpeg_tool, "-v", "error", "-i", str(source), str(cut)], check=True)
+    subprocess.run([binary, "-v", "error", "-i", str(source), str(cut)], check=True)
     cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
     with pytest.raises(LectureError, match=rf"cut\.{ending}: recording: expected"):
-        files.read(cut)
+        audio.read(cut)
 
 
-def test_a_picture_is_no_recording(tmp_path: Path, ffmpeg_tool: str) -> None:
+def test_a_picture_is_no_recording(tmp_path: Path, binary: str) -> None:
     video = tmp_path / "v.m4a"
-    command = [
-        ffmpeg_tool,
-        "-v",
-        "error",
-        "-f",
-        "lavfi",
-        "-i",
-        "testsrc=d=1",
-        "-f",
-        "mp4",
-        str(video),
-    ]
+    command = [binary, "-v", "error", "-f", "lavfi", "-i", "testsrc=d=1", "-f", "mp4", str(video)]
     subprocess.run(command, check=True)
     with pytest.raises(LectureError, match="expected sound, found none"):
-        files.read(video)
+        audio.read(video)
 
 
 def test_a_track_has_each_sound_from_its_frame_on(tmp_path: Path) -> None:

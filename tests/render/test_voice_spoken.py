@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from render.voice import script, spoken
-from render.voice.numerals import spell
+from render.voice.spoken import spell
 from scenes import registry, texts
 from scenes.settings import Settings
 

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 import engine
-from render.build.combinations import Wish, orders
-from render.build.watch.sources import Sources
+from render.build.job import BuildOptions, jobs_of
+from render.build.run import Run
+from render.build.watch import Sources
 
 from .conftest import command, environment
 from .rendered import QUIET, K, Rendered
@@ -158,9 +159,9 @@ def test_a_render_ends_with_its_watcher(house: Rendered) -> None:
 
 
 class TestSources:
-    def sources(self, folder: Path, **more: object) -> Sources:
-        wish = Wish(out=folder / "o", **more)  # type: ignore[arg-type]
-        return Sources(wish, orders(wish))
+    def sources(self, folder: Path, *scenes: str, **more: object) -> Sources:
+        options = BuildOptions(out=folder / "o", **more)  # type: ignore[arg-type]
+        return Sources(options, Run(jobs_of(options, scenes)).plan.files())
 
     def weights(self, path: Path) -> Path:
         path.parent.mkdir(exist_ok=True)
@@ -190,11 +191,11 @@ class TestSources:
         assert sources.changed([new, tmp_path / "w" / ".2.json.swp"]) == [new]
 
     def test_code_texts_and_lessons(self, tmp_path: Path) -> None:
-        sources = self.sources(tmp_path, scenes=["8"])
+        sources = self.sources(tmp_path, "8")
         root = Path(engine.__file__).parents[1]
         for name in (
             *("scenes/s08_attention_scores.py", "scenes/theme.py", "scenes/parts/__init__.py"),
-            *("engine/ops.py", "render/draw/worker.py", "assets/text/zh.toml"),
+            *("engine/ops.py", "render/draw/scene.py", "assets/text/zh.toml"),
             *("assets/weights/tutorial.json", "assets/lessons/tutorial.toml"),
         ):
             assert self.changed(sources, root / name), name

@@ -13,7 +13,7 @@ import pytest
 from manim.renderer.cairo_renderer import CairoRenderer
 
 from engine.errors import LectureError
-from render.draw.writer import StreamWriter
+from render.draw.scene import StreamWriter
 
 
 class Mixed(manim.Scene):
@@ -73,7 +73,7 @@ def settings(tmp_path: Path):
 
 def ours(kind: type[manim.Scene]) -> tuple[Collector, list[int], manim.Scene]:
     collector, reports = Collector(), []
-    writer = functools.partial(StreamWriter, encoder=collector, report=reports.append)
+    writer = functools.partial(StreamWriter, encoder=collector, tell=reports.append)
     scene = kind(renderer=CairoRenderer(file_writer_class=writer))
     scene.render()
     return collector, reports, scene

@@ -1,13 +1,15 @@
 /* The course page: one video element that shows a scene at a time, its captions, a transcript, and
    the full text in step with it. Plain JavaScript; lecture.js has the data, as window.LECTURE.
 
-   A package around this page (SCORM, see render/scorm) may set window.lectureHost before this script
-   runs:
+   A package around this page (SCORM, see assets/web/scorm) may set window.lectureHost before this
+   script runs:
 
      lectureHost.start()                     asked once: null, or { scene, seconds } to begin at;
                                              scene counts the page's scenes from 0
      lectureHost.at(scene, seconds, length)  told about four times a second while a video plays,
-                                             and at its end; length is that of the video
+                                             and at its end; length is that of the video. Returns
+                                             false, or throws, where it cannot record that: the
+                                             film goes on, and the page says so
 
    With a host nothing is kept in the browser, since the host remembers. For scripts and tests there
    is window.lecture: state() gives { scene: "08_attention_scores", time: 12.3 }, and
@@ -29,7 +31,7 @@
     captions: find("captions"), speed: find("speed"), onward: find("onward"),
     sound: find("sound"), full: find("full"), dots: find("dots"), title: find("scene-title"),
     number: find("scene-number"), step: find("step-now"), transcript: find("transcript"),
-    trouble: find("trouble"), follow: find("follow")
+    trouble: find("trouble"), follow: find("follow"), unrecorded: find("unrecorded")
   };
   var languages = { zh: "zh-CN", en: "en" };
   var still = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -37,6 +39,7 @@
   var at = -1;            // the scene on the screen
   var beat = -1;          // its sentence
   var wanted = null;      // seconds to go to once the video can
+  var brought = "";       // of a video that was loaded as a whole, its address in memory
 
   // -- scenes ----------------------------------------------------------------------------------
 
@@ -48,6 +51,7 @@
       at = index;
       parts.trouble.hidden = true;
       video.poster = scene.poster || "";
+      forget();
       if (video.getAttribute("src") !== scene.video) { video.src = scene.video; }
       parts.seek.max = scene.seconds;
       parts.title.textContent = scene.title;
@@ -67,11 +71,50 @@
   }
 
   function arrive() {
-    if (wanted !== null && video.readyState >= 1) {
-      // going where it is already would take the cover away
-      if (wanted !== video.currentTime) { video.currentTime = wanted; }
+    if (wanted === null || video.readyState < 1) { return; }
+    if (!reaches(wanted)) { bring(); return; }
+    // going where it is already would take the cover away
+    if (wanted !== video.currentTime) { video.currentTime = wanted; }
+    wanted = null;
+  }
+
+  /* A server that cannot send parts of a file lets no browser jump in a video: there is nothing to
+     seek in but the beginning. Then the whole file is brought into memory. */
+  function reaches(seconds) {
+    var ranges = video.seekable;
+    return seconds === 0 || (ranges.length > 0 && ranges.end(ranges.length - 1) > 0);
+  }
+
+  var bringing = null;    // the scene whose video is on its way into memory
+
+  function bring() {
+    var scene = scenes[at];
+    var playing = !video.paused;
+    if (brought || bringing === scene) { return; }
+    bringing = scene;
+    fetch(scene.video).then(function (answer) {
+      if (!answer.ok) { throw new Error(answer.status); }
+      return answer.blob();
+    }).then(function (blob) {
+      if (scenes[at] !== scene) { return; }
+      brought = URL.createObjectURL(blob);
+      playing = playing || !video.paused;
+      video.src = brought;
+      video.playbackRate = Number(parts.speed.value);
+      if (playing) { start(); }
+    }).catch(function () {
+      if (scenes[at] !== scene) { return; }
       wanted = null;
-    }
+      say(words.unreachable);
+    }).then(function () {
+      if (bringing === scene) { bringing = null; }
+    });
+  }
+
+  function forget() {
+    if (brought) { URL.revokeObjectURL(brought); }
+    brought = "";
+    bringing = null;
   }
 
   function now() { return wanted === null ? video.currentTime : wanted; }
@@ -298,8 +341,19 @@
     } catch (error) { return {}; }
   }
 
+  /* Whatever a host does, the film goes on. */
   function tell(seconds) {
-    if (host) { host.at(at, seconds, scenes[at].seconds); }
+    if (!host) { return; }
+    var taken = false;
+    try { taken = host.at(at, seconds, scenes[at].seconds) !== false; } catch (error) { taken = false; }
+    parts.unrecorded.hidden = taken;
+  }
+
+  function hostStart() {
+    try { return host && host.start(); } catch (error) {
+      parts.unrecorded.hidden = false;
+      return null;
+    }
   }
 
   // -- what people do --------------------------------------------------------------------------
@@ -309,8 +363,8 @@
   on(video, "loadedmetadata", arrive);
   on(video, "timeupdate", function () {
     if (wanted !== null) { return; }
-    if (!video.paused) { tell(video.currentTime); }
     follow(video.currentTime);
+    if (!video.paused) { tell(video.currentTime); }
   });
   on(video, "play", function () { putAway = false; told(); placeScreen(); });
   on(video, "pause", function () { told(); keep(); });
@@ -321,11 +375,13 @@
     // every scene fades out: the picture before that says more than a dark one
     else if (last >= 0) { go(Math.max(0, scenes[at].beats[last].end - 0.1)); }
   });
-  on(video, "error", trouble);
+  on(video, "error", function () { if (!bringing) { trouble(); } });
   on(video, "click", toggle);
 
-  function trouble() {
-    parts.trouble.textContent = words.trouble.replace("{file}", scenes[at].video);
+  function trouble() { say(words.trouble); }
+
+  function say(text) {
+    parts.trouble.textContent = text.replace("{file}", function () { return scenes[at].video; });
     parts.trouble.hidden = false;
   }
 
@@ -340,6 +396,12 @@
   on(find("previous"), "click", function () { neighbour(-1); });
   on(find("next"), "click", function () { neighbour(1); });
   on(parts.seek, "input", function () { go(Number(parts.seek.value)); });
+  on(parts.seek, "keydown", function (event) {
+    var way = { ArrowLeft: -5, ArrowDown: -5, ArrowRight: 5, ArrowUp: 5 }[event.key];
+    if (!way || event.ctrlKey || event.altKey || event.metaKey) { return; }
+    event.preventDefault();
+    go(Math.min(Math.max(now() + way, 0), scenes[at].seconds));
+  });
   on(parts.captions, "change", chooseCaptions);
   on(parts.speed, "change", function () {
     video.playbackRate = Number(parts.speed.value);
@@ -361,6 +423,21 @@
     });
   });
   on(window, "pagehide", keep);
+  on(window, "hashchange", function () {
+    var place = linked();
+    if (!place) { return; }
+    show(place.scene, place.seconds, !video.paused);
+    find("player").scrollIntoView();
+  });
+
+  /* #scene-12, or #scene-12-3 for its third sentence. */
+  function linked() {
+    var named = /^#scene-(\d+)(?:-(\d+))?$/.exec(location.hash);
+    var index = named ? scenes.findIndex(function (s) { return s.number === Number(named[1]); }) : -1;
+    if (index < 0) { return null; }
+    var said = scenes[index].beats[Number(named[2] || 1) - 1];
+    return { scene: index, seconds: named[2] && said ? said.start : 0 };
+  }
 
   function sound() {
     video.muted = !video.muted;
@@ -368,9 +445,8 @@
   }
 
   function fullscreen() {
-    var stage = screen;
     if (document.fullscreenElement) { document.exitFullscreen(); }
-    else if (stage.requestFullscreen) { stage.requestFullscreen().catch(function () {}); }
+    else if (document.fullscreenEnabled) { screen.requestFullscreen().catch(function () {}); }
     else if (video.webkitEnterFullscreen) { video.webkitEnterFullscreen(); }
   }
 
@@ -415,6 +491,7 @@
   video.removeAttribute("controls");
   parts.bar.hidden = false;
   parts.dots.hidden = false;
+  parts.full.hidden = !document.fullscreenEnabled && !video.webkitEnterFullscreen;
   addWatchButtons();
   addMini();
   var before = kept();
@@ -424,12 +501,8 @@
   if (before.onward === false) { parts.onward.checked = false; }
   parts.follow.checked = before.follow === true;
   told();
-  var begin = host && host.start();
-  var linked = /^#scene-(\d+)$/.exec(location.hash);
   var place = before.place || {};
-  if (linked) {
-    begin = { scene: scenes.findIndex(function (s) { return s.number === Number(linked[1]); }) };
-  } else if (!begin) { begin = { scene: indexOf(place.scene), seconds: place.time }; }
+  var begin = linked() || hostStart() || { scene: indexOf(place.scene), seconds: place.time };
   if (scenes[begin.scene]) { show(begin.scene, begin.seconds, false); } else { show(0, 0, false); }
   chooseCaptions();
   if (video.error) { trouble(); } // it may have failed before this script was there

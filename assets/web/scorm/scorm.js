@@ -1,6 +1,7 @@
 // SCORM 1.2 for the course page. The page knows nothing of SCORM: it asks `lectureHost.start()`
 // once where to begin, and tells `lectureHost.at(scene, seconds, length)` where it is while a scene
-// plays (scene: its place in the page, from 0; seconds and length: of the scene's video).
+// plays (scene: its place in the page, from 0; seconds and length: of the scene's video). The answer
+// is whether the platform has taken what it was told last; it may refuse, or throw, at any time.
 //
 //   cmi.core.lesson_status    incomplete; completed when nine tenths of every scene were played
 //   cmi.core.lesson_location  the scene's place and the second, to begin at next time
@@ -18,21 +19,22 @@
   const COMMIT = 20000; // milliseconds between two reports to the platform
   const VERSION = "1";
 
-  // The platform offers its interface in a window around this one, or in the one that opened it.
-  function find(from) {
-    let view = from;
-    for (let depth = 0; view && depth < 500; depth += 1) {
+  // The platform offers its interface in this window, in one around it, or in one that opened any
+  // of these: a popup's page may itself be a frame.
+  function find(from, depth = 0) {
+    const views = [];
+    for (let view = from; view && !views.includes(view); view = view.parent) {
+      views.push(view);
       try {
         if (view.API) return view.API;
       } catch {
-        return null; // another site's window
+        // another site's window; those around it may be the platform's again
       }
-      if (view.parent === view) return null;
-      view = view.parent;
     }
-    return null;
+    const openers = depth < 5 ? views.map((view) => view.opener) : [];
+    return openers.filter(Boolean).reduce((api, view) => api || find(view, depth + 1), null);
   }
-  const api = find(window) || (window.opener ? find(window.opener) : null);
+  const api = find(window);
   const played = Array.from({ length: SCENES }, () => new Uint8Array(PARTS));
   const begun = Date.now();
   let open = false;
@@ -40,9 +42,22 @@
   let place = null;
   let last = null;
   let reported = 0;
+  let taken = true; // whether the platform took everything that it was told last
 
-  const get = (name) => String(api.LMSGetValue(name) ?? "");
-  const set = (name, value) => api.LMSSetValue(name, String(value));
+  function call(name, ...values) {
+    try {
+      return String(api[name](...values) ?? "");
+    } catch {
+      taken = false;
+      return "";
+    }
+  }
+  const get = (name) => call("LMSGetValue", name);
+  const set = (name, value) => order("LMSSetValue", name, String(value));
+
+  function order(name, ...values) {
+    if (call(name, ...values) !== "true") taken = false;
+  }
 
   // Which parts were played, as one hexadecimal text for each scene: 13 digits for 50 parts.
   function pack() {
@@ -85,6 +100,7 @@
 
   function report() {
     if (!open) return;
+    taken = true;
     if (place) set("cmi.core.lesson_location", `${place.scene} ${place.seconds.toFixed(1)}`);
     set("cmi.suspend_data", pack());
     if (!completed && played.every(seen)) {
@@ -92,7 +108,7 @@
       set("cmi.core.lesson_status", "completed");
     }
     set("cmi.core.session_time", stayed());
-    api.LMSCommit("");
+    order("LMSCommit", "");
     reported = Date.now();
   }
 
@@ -104,23 +120,24 @@
     unpack(get("cmi.suspend_data"));
     const [scene, seconds] = get("cmi.core.lesson_location").split(" ").map(Number);
     if (scene >= 0 && scene < SCENES && seconds >= 0) place = { scene, seconds };
-    api.LMSCommit("");
+    order("LMSCommit", "");
   }
 
   function end() {
     if (!open) return;
     report();
     open = false;
-    api.LMSFinish("");
+    order("LMSFinish", "");
   }
 
-  open = Boolean(api) && String(api.LMSInitialize("")) === "true";
-  if (!open) return;
-  begin();
+  if (!api) return;
+  open = call("LMSInitialize", "") === "true";
+  taken = open;
+  if (open) begin();
   window.lectureHost = {
     start: () => (place ? { ...place } : null),
     at(scene, seconds, length) {
-      if (!(scene >= 0 && scene < SCENES && length > 0)) return;
+      if (!(scene >= 0 && scene < SCENES && length > 0)) return taken;
       const part = (time) => Math.min(PARTS - 1, Math.max(0, Math.floor((time / length) * PARTS)));
       // Reports come now and then: what lies between two of them was played, unless it is far.
       const before = last || place;
@@ -131,7 +148,9 @@
       last = { scene, seconds };
       place = { scene, seconds };
       const news = !completed && played.every(seen);
-      if (news || Date.now() - reported > COMMIT) report();
+      // what was not taken is told again, though not four times a second
+      if (news || Date.now() - reported > (taken ? COMMIT : COMMIT / 10)) report();
+      return taken;
     },
   };
 

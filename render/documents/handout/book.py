@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from engine.passes import Passes
+from engine import reads as engine_reads
+from render.base.reads import Reads
 from render.documents.handout import words
 from render.documents.handout.content import (
     Block,
@@ -14,6 +15,7 @@ from render.documents.handout.content import (
     Formula,
     Group,
     Handout,
+    Math,
     Matrix,
     Number,
     Paragraph,
@@ -21,23 +23,27 @@ from render.documents.handout.content import (
     Section,
     Step,
     Table,
+    Typst,
 )
-from render.documents.handout.words import Fact, quoted
+from render.documents.handout.words import Fact
 from scenes.rounding import decimals_needed, leading
-from scenes.settings import Settings
 from scenes.values import Run, Scalar, Values, compute, constant
 
 
 class Book:
-    """Writes a :class:`Handout`: ``step`` opens a numbered step, the other methods add to it."""
+    """Writes a :class:`Handout`: ``step`` opens a numbered step, the other methods add to it.
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings, self.language = settings, str(settings.language)
-        files = settings.weights, settings.weights_for_inference
-        self._passes = Passes(*files, settings.source, settings.target)
+    ``seen`` has the values that were read; ``weights`` names the weight files.
+    """
+
+    def __init__(self, reads: Reads, language: str, weights: Mapping[str, str]) -> None:
+        self.reads, self.language = reads, language
+        self.seen = engine_reads.Reads()
+        self.texts = words.load(language, reads.file)
         self._runs: dict[str, Run] = {}
-        names = dict(words.load(self.language)["names"])
-        self.handout = Handout(self.language, names["title"], names["subtitle"], names)
+        names = dict(self.texts["names"])
+        origin = str(names["made_from"]).format_map(weights)
+        self.handout = Handout(language, names["title"], names["subtitle"], names, origin)
         self._table: tuple[str, ...] = ()
         self._blocks: list[Block] = []
 
@@ -52,7 +58,7 @@ class Book:
 
     def _run(self, label: str) -> Run:
         if label not in self._runs:
-            self._runs[label] = Run(label, self._passes)
+            self._runs[label] = Run(label, self.reads.passes, self.seen)
         return self._runs[label]
 
     @property
@@ -79,27 +85,32 @@ class Book:
         self._blocks, self._table = made.blocks, (slug,)
         return made
 
-    def step(self, number: int, /, **facts: Fact) -> None:
-        """Begin a step; its texts stand under ``[steps.NUMBER]``."""
+    def step(self, number: int, /, *said: str, **facts: Fact) -> None:
+        """Begin a step, whose texts stand under ``[steps.NUMBER]``, with the sentences ``said``."""
         self._table = ("steps", str(number))
         step = Step(number, self.words("title", **facts))
         self.handout.sections[-1].steps.append(step)
         self._blocks = step.blocks
+        for key in said:
+            self.say(key, **facts)
 
     # -- words ---------------------------------------------------------------------------------
 
     def words(self, key: str, /, **facts: Fact) -> Parts:
         """A text of this step; or one shared by all, from ``[labels]``."""
-        table = words.load(self.language)
+        table = self.texts
         for name in self._table:
             table = table.get(name, {})
-        if key in table:
-            return words.fill(words.entry(self.language, *self._table, key), facts)
-        return words.fill(words.entry(self.language, "labels", key), facts)
+        path = (*self._table, key) if key in table else ("labels", key)
+        return words.fill(words.entry(self.texts, self.language, *path), facts)
 
-    def upright(self, key: str) -> str:
+    def plain(self, key: str, /, **facts: Fact) -> str:
+        """A text in plain letters."""
+        return words.plain(self.words(key, **facts))
+
+    def upright(self, key: str) -> Typst:
         """A short text as the label of an equation."""
-        return quoted("".join(map(str, self.words(key))))
+        return Typst.quoted(self.plain(key))
 
     def say(self, key: str, kind: str = "", /, **facts: Fact) -> None:
         self._blocks.append(Paragraph(self.words(key, **facts), kind))
@@ -110,11 +121,11 @@ class Book:
 
     # -- what is worked out ----------------------------------------------------------------------
 
-    def formula(self, typst: str) -> None:
-        self._blocks.append(Formula(typst))
+    def formula(self, code: Typst) -> None:
+        self._blocks.append(Formula(Math(code, alone=True)))
 
-    def equation(self, label: str, *sides: Expression) -> None:
-        self._blocks.append(Equation(label, sides))
+    def equation(self, label: Typst, *sides: Expression) -> None:
+        self._blocks.append(Equation(Math(label), sides))
 
     def matrix(
         self,
@@ -195,11 +206,18 @@ def exactly(scalars: Iterable[Scalar], most: int = 4) -> list[Number]:
     return [number(s, None if abs(s.exact) >= 1e6 else decimals) for s in listed]
 
 
-def of(name: str, *indices: str | int) -> str:
+def of(name: str, *indices: str | int) -> Typst:
     """A name with indices as a formula: ``of("q", "我", 0)``; a name of several letters upright."""
-    shown = name if len(name.rstrip("'")) == 1 else quoted(name)
-    inside = ", ".join(quoted(str(index)) for index in indices)
-    return f"{shown}_({inside})" if inside else shown
+    letter = name.rstrip("'")
+    base = Typst(name) if len(letter) == 1 and letter.isalpha() else Typst.quoted(name)
+    inside = ", ".join(map(Typst.quoted, indices))
+    return Typst(f"{base}_({inside})") if inside else base
+
+
+def listed(values: Iterable[Scalar], decimals: int | None = None, sign: str = ", ") -> Parts:
+    """Numbers in a row, as parts of a sentence."""
+    found = [number(value, decimals) for value in values]
+    return tuple(part for n, one in enumerate(found) for part in ((sign, one) if n else (one,)))
 
 
 def product(a: Number, b: Number) -> Number:

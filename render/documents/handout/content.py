@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, is_dataclass
 from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow
-from typing import Any
 
 from scenes.rounding import MINUS, as_decimal, rounds_to, shown
 from scenes.values import OPERATIONS, Scalar
 
 PLUS, TIMES, OVER = "+", "×", "÷"
+
+
+class Typst(str):
+    """Code of a formula in Typst's notation. Anything else gets in as a string of Typst, so that
+    no token is ever read as code."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, template: str, /, *values: object, **named: object) -> Typst:
+        """A template of code, filled as ``str.format`` does with values that are quoted first."""
+        every = {name: cls.quoted(value) for name, value in named.items()}
+        return cls(template.format(*map(cls.quoted, values), **every))
+
+    @classmethod
+    def quoted(cls, value: object) -> Typst:
+        """A string of Typst, which a formula sets upright; code stays as it is."""
+        if isinstance(value, Typst):
+            return value
+        said = value.text if isinstance(value, Number) else str(value)
+        return cls('"' + said.replace("\\", "\\\\").replace('"', '\\"') + '"')
 
 
 @dataclass(frozen=True)
@@ -24,15 +45,22 @@ class Number:
     def text(self) -> str:
         return str(shown(self.scalar.exact, self.decimals))
 
-    def recipe(self) -> dict[str, Any]:
-        return dict(self.scalar.recipe())
+    @property
+    def origin(self) -> str:
+        """Where it comes from: ``run|name|index`` of the trace, or the recipe in JSON."""
+        recipe = self.scalar.recipe()
+        if "name" not in recipe:
+            return json.dumps(recipe, ensure_ascii=False, separators=(",", ":"))
+        index = ",".join(map(str, recipe["index"]))
+        return f"{recipe['run']}|{recipe['name']}|{index}"
 
 
 @dataclass(frozen=True)
 class Math:
-    """A formula in Typst's notation: letters and indices, no values of the model."""
+    """A formula: letters and indices, no values of the model; ``alone``: in a line of its own."""
 
-    typst: str
+    typst: Typst
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,17 +75,23 @@ Part = str | Number | Math | Mark
 Parts = tuple[Part, ...]
 
 
+class Block:
+    """Something that stands for itself below a title."""
+
+    @property
+    def kind(self) -> str:
+        return type(self).__name__.lower()
+
+
 @dataclass(frozen=True)
-class Paragraph:
+class Paragraph(Block):
     parts: Parts
-    kind: str = ""  # "", "note" or "point", the sentence to keep
+    role: str = ""  # "", "note", "heading", "erratum", or "point": the sentence to keep
 
 
 @dataclass(frozen=True)
-class Formula:
-    """A formula in a line of its own."""
-
-    typst: str
+class Formula(Block):
+    math: Math
 
 
 @dataclass(frozen=True)
@@ -73,10 +107,10 @@ Expression = tuple["Number | Group | str", ...]
 
 
 @dataclass(frozen=True)
-class Equation:
+class Equation(Block):
     """``label`` = side = side …; each sign is ``=`` only where the shown digits make it true."""
 
-    label: str  # in Typst's notation, may be empty
+    label: Math
     sides: tuple[Expression, ...]
 
     def signs(self) -> list[str]:
@@ -86,7 +120,7 @@ class Equation:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class Matrix(Block):
     """Numbers in rows and columns with names; ``look``: plain, signed, heat; ``closed`` are the
     cells that a mask forbids, ``marked`` rows are the ones that are talked of."""
 
@@ -98,18 +132,31 @@ class Matrix:
     closed: frozenset[tuple[int, int]] = frozenset()
     marked: frozenset[int] = frozenset()
 
+    def cells(self) -> Iterator[list[tuple[Number, str, float]]]:
+        """Each row's numbers, each with the kind of its colour (heat, pos, neg, closed or none)
+        and how strong that is, from 0 to 1."""
+        largest = max((abs(n.scalar.exact) for row in self.values for n in row), default=0.0)
+        for i, row in enumerate(self.values):
+            yield [(n, *self._colour(n.scalar.exact, largest, (i, j))) for j, n in enumerate(row)]
+
+    def _colour(self, exact: float, largest: float, place: tuple[int, int]) -> tuple[str, float]:
+        if place in self.closed:
+            return "closed", 0.0
+        if self.look == "heat":
+            return "heat", min(1.0, max(0.0, exact))
+        if self.look == "plain" or not exact:
+            return "", 0.0
+        return "pos" if exact > 0 else "neg", abs(exact) / largest
+
 
 @dataclass(frozen=True)
-class Table:
+class Table(Block):
     """A table of words and numbers; ``marked`` rows stand out."""
 
     caption: Parts
     head: tuple[Parts, ...]
     rows: tuple[tuple[Parts, ...], ...]
     marked: frozenset[int] = frozenset()
-
-
-Block = Paragraph | Formula | Equation | Matrix | Table
 
 
 @dataclass
@@ -138,17 +185,23 @@ class Handout:
     title: str
     subtitle: str
     words: dict[str, str]  # names of things around the content
+    made_from: str  # which weights the numbers come from, by the names of their files
     sections: list[Section] = field(default_factory=list)
 
+    def steps(self, first: int, last: int) -> str:
+        """``Steps 3 to 5`` in the handout's language."""
+        return self.words["steps" if first != last else "one_step"].format(first=first, last=last)
 
-def numbers_in(expression: Expression) -> list[Number]:
-    found: list[Number] = []
-    for item in expression:
-        if isinstance(item, Number):
-            found.append(item)
-        elif isinstance(item, Group):
-            found += numbers_in(item.items)
-    return found
+
+def formulas_in(item: object) -> Iterator[Math]:
+    """Every formula in a handout or a part of it."""
+    if isinstance(item, Math):
+        yield item
+    elif isinstance(item, (list, tuple)):
+        for member in item:
+            yield from formulas_in(member)
+    elif is_dataclass(item) and not isinstance(item, Number):
+        yield from formulas_in(list(vars(item).values()))
 
 
 def evaluate(expression: Expression) -> Decimal:

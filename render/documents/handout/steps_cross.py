@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from render.documents.handout import workings
 from render.documents.handout.book import Book, number, of, visible, whole
-from render.documents.handout.content import OVER, Group, Number, joined
+from render.documents.handout.content import OVER, Group, Number, Typst, joined
 from render.documents.handout.steps_encoder import cross_layer
 from render.documents.handout.workings import Place, last_norm, place
 from scenes.rounding import decimals_needed
@@ -15,38 +15,25 @@ def cross_attention(book: Book) -> None:
     run, words, keys = book.training, book.target, book.source
     at = place(run, "decoder", cross_layer(book), "cross_attn")
     token = words[0]
-    book.step(74)
-    book.say("bridge")
-    book.formula("Q = X W_Q^top quad K = M W_K^top quad V = M W_V^top")
+    book.step(74, "bridge")
+    book.formula(Typst("Q = X W_Q^top quad K = M W_K^top quad V = M W_V^top"))
     book.matrix(book.words("decoder_rows"), at.input, words)
     book.matrix(book.words("memory"), run["memory"], keys)
-    book.step(75)
-    book.say("query", token=token)
+    book.step(75, "query", token=token)
     workings.project(book, at, "q", 0, token)
-    columns = {role: [f"{role}{d}" for d in range(at.d_k)] for role in "qkv"}
-    for head in range(at["q"].shape[0]):
-        caption = book.words("all_of_head", role="Q", head=whole(head + 1))
-        book.matrix(caption, at["q"][head], words, columns["q"])
-    book.step(76, token=keys[0])
-    book.say("memory", token=keys[0])
+    workings.vectors(book, at, "q", words)
+    book.step(76, "memory", token=keys[0])
     for role in "kv":
         workings.project(book, at, role, 0, keys[0], x=run["memory"])
-    for role in "kv":
-        for head in range(at[role].shape[0]):
-            caption = book.words("all_of_head", role=role.upper(), head=whole(head + 1))
-            book.matrix(caption, at[role][head], keys, columns[role])
-    book.step(77, token=token)
-    book.say("score", token=token)
+    workings.vectors(book, at, "kv", keys)
+    book.step(77, "score", token=token)
     workings.dots(book, at, 0, words, keys)
     workings.scaled(book, at, 0, words, keys)
-    book.step(78, token=token)
-    book.say("softmax", token=token)
+    book.step(78, "softmax", token=token)
     workings.softmax(book, at, 0, keys, token)
     weights_told(book, at)
-    book.step(80, token=token)
-    book.say("mix", token=token)
-    for head in range(at["heads"].shape[0]):
-        workings.mixed(book, at, 0, token, head=head)
+    book.step(80, "mix", token=token)
+    workings.mixed(book, at, 0, token)
     rest(book, at)
 
 
@@ -54,12 +41,8 @@ def weights_told(book: Book, at: Place) -> None:
     """All weights; whether they are nearly even depends on the model."""
     words, keys = book.target, book.source
     weights = at["weights"][0]
-    book.step(79)
-    book.say("all")
-    for head in range(at["weights"].shape[0]):
-        cells = [[number(w, 3) for w in line] for line in at["weights"][head]]
-        caption = book.words("map", head=whole(head + 1))
-        book.matrix(caption, cells, words, keys, look="heat")
+    book.step(79, "all")
+    workings.maps(book, at, words, keys)
     flat = weights.scalars()
     least, most = (number(compute(what, *flat), 3) for what in ("min", "max"))
     i, j = weights.argmax()
@@ -74,22 +57,17 @@ def weights_told(book: Book, at: Place) -> None:
 def rest(book: Book, at: Place) -> None:
     run, words, token = at.run, book.target, book.target[0]
     ffn = place(run, "decoder", at.layer, "ffn")
-    book.step(81)
-    book.say("output")
+    book.step(81, "output")
     workings.concatenated(book, at, 0, token)
     workings.output(book, at, 0, token)
-    book.step(82, token=token)
-    book.say("norm", token=token)
+    book.step(82, "norm", token=token)
     workings.add_and_norm(book, at, 0)
-    book.step(83)
-    book.say("expand", d_ff=whole(run.size(f"{ffn.name}.hidden", 1)))
+    book.step(83, "expand", d_ff=whole(run.size(f"{ffn.name}.hidden", 1)))
     workings.expanded(book, ffn, 0)
     workings.activated(book, ffn, 0, decimals=3)
-    book.step(84)
-    book.say("contract")
+    book.step(84, "contract")
     workings.contracted(book, ffn, 0)
-    book.step(85, token=token)
-    book.say("again", token=token)
+    book.step(85, "again", token=token)
     workings.add_and_norm(book, ffn, 0)
     book.matrix(book.words("matrix"), run[last_norm(run, "decoder", at.layer)], words, marked=[0])
     book.point("point")
@@ -101,9 +79,8 @@ def output(book: Book) -> None:
     matrix, logits, p = run.weight("output_projection.weight"), run["logits"], run["probabilities"]
     places = decimals_needed([value.exact for value in matrix.scalars()], 4)
     goals = [int(i) for i in run["target.ids"].array]
-    book.step(86, token=words[0])
-    book.say("logit", token=words[0], words=whole(run.size("logits", 1)))
-    book.formula('z = h W_"out"^top')
+    book.step(86, "logit", token=words[0], words=whole(run.size("logits", 1)))
+    book.formula(Typst('z = h W_"out"^top'))
     book.matrix(book.words("matrix"), matrix, vocabulary, decimals=places, marked=[goals[0]])
     xs = [number(value) for value in out[0]]
     for word in range(len(vocabulary)):
@@ -123,8 +100,7 @@ def output(book: Book) -> None:
 def ranks(book: Book, goals: list[int]) -> None:
     run, words, vocabulary = book.training, book.target, book.vocabulary
     p = run["probabilities"]
-    book.step(88)
-    book.say("rank")
+    book.step(88, "rank")
     guesses = [row.argmax()[0] for row in p]
     lines = []
     for i, (goal, guess) in enumerate(zip(goals, guesses, strict=True)):
@@ -146,9 +122,8 @@ def ranks(book: Book, goals: list[int]) -> None:
 def losses(book: Book, goals: list[int]) -> None:
     run, words = book.training, book.target
     p, loss = run["probabilities"], run["loss.per_position"]
-    book.step(89)
-    book.say("loss", one=whole(1), zero=whole(0))
-    book.formula('"loss" = - ln p("target")')
+    book.step(89, "loss", one=whole(1), zero=whole(0))
+    book.formula(Typst('"loss" = - ln p("target")'))
     for i, goal in enumerate(goals):
         inside = Group((visible(p[i, goal]),), "−ln")
         book.equation(of("loss", i), (inside,), (number(loss[i]),))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from render.documents.handout import workings
 from render.documents.handout.book import Book, number, of, plain_sum, whole
-from render.documents.handout.content import PLUS, Number, joined
+from render.documents.handout.content import PLUS, Number, Typst, joined
 from render.documents.handout.steps_encoder import cross_layer
 from render.documents.handout.workings import Place, last_norm, place
 from scenes.values import Values, compute
@@ -17,19 +15,12 @@ def asked_row(book: Book) -> int:
     return max(0, min(1, len(book.target) - 2))
 
 
-def future(i: int, j: int) -> bool:
-    """Whether the mask forbids row i to look at j."""
-    return j > i
-
-
 def mask(book: Book) -> None:
     run, words = book.training, book.target
     row = asked_row(book)
-    book.step(52)
-    book.say("input", count=whole(run.size("decoder.input", 0)))
+    book.step(52, "input", count=whole(run.size("decoder.input", 0)))
     book.matrix(book.words("matrix"), run["decoder.input"], words)
-    book.step(53)
-    book.say("peek", token=words[row])
+    book.step(53, "peek", token=words[row])
     lines = [
         ((word,), (book.sentence(words[: i + 1]),), (book.sentence(words[i + 1 :]) or "—",))
         for i, word in enumerate(words)
@@ -42,28 +33,24 @@ def mask(book: Book) -> None:
 def masked_scores(book: Book, row: int) -> None:
     run, words = book.training, book.target
     at = place(run, "decoder", 0, "self_attn")
-    book.step(54)
-    book.say("scores", token=words[row])
+    book.step(54, "scores", token=words[row])
     workings.project(book, at, "q", row, words[row])
     workings.dots(book, at, row, words, words)
     workings.scaled(book, at, row, words, words)
     book.matrix(book.words("all_scores"), at["scores"][0], words, words)
     ahead(book, at)
-    book.formula("S' = S + M")
-    m = [
-        [number(run["decoder.mask"][i, j], None if j > i else 0) for j in range(len(words))]
-        for i in range(len(words))
-    ]
+    book.formula(Typst("S' = S + M"))
+    m = workings.mask_of(run)
     book.say("mask", zero=whole(0), huge=m[0][-1])
-    book.matrix(book.words("matrix"), m, words, words, look="plain", closed=future)
+    book.matrix(book.words("matrix"), m, words, words, look="plain", closed=workings.future)
     for j, word in enumerate(words):
         sides = (number(at["scores"][0, row, j]), PLUS, m[row][j])
         book.equation(of("s'", words[row], word), sides, (number(at["masked_scores"][0, row, j]),))
     masked = [[number(score) for score in line] for line in at["masked_scores"][0]]
-    book.matrix(book.words("all_masked"), masked, words, words, closed=future)
+    book.matrix(book.words("all_masked"), masked, words, words, closed=workings.future)
     book.say("softmax", token=words[row], zero=whole(0))
     workings.softmax(book, at, row, words, words[row])
-    heat(book, at, 0, words, future, decimals=4)
+    workings.maps(book, at, words, words, [0], closed=workings.future, decimals=4)
     book.point("point", zeros=closed_zeros(at["weights"][0]), zero=whole(0))
 
 
@@ -83,58 +70,33 @@ def closed_zeros(weights: Values) -> Number:
     return whole(compute("count_zeros", *(weights[i, j] for i in size for j in size if j > i)))
 
 
-def heat(
-    book: Book,
-    at: Place,
-    head: int,
-    words: tuple[str, ...],
-    closed: Callable[[int, int], bool] | None = None,
-    decimals: int = 3,
-) -> None:
-    """A map of weights; where a mask closes cells, they read 0."""
-    cells = [
-        [number(w, 0 if w.exact == 0 else decimals) for w in line] for line in at["weights"][head]
-    ]
-    book.matrix(
-        book.words("map", head=whole(head + 1)), cells, words, words, look="heat", closed=closed
-    )
-
-
 def first_layer(book: Book) -> None:
     run, words, row = book.training, book.target, asked_row(book)
     token = words[row]
     at = place(run, "decoder", 0, "self_attn")
-    book.step(55)
-    book.say("compare")
+    book.step(55, "compare")
     encoder = place(run, "encoder", 0, "self_attn")
     heat_of_source = [[number(w, 3) for w in line] for line in encoder["weights"][0]]
     book.matrix(book.words("encoder"), heat_of_source, book.source, book.source, look="heat")
-    heat(book, at, 0, words, future)
+    workings.maps(book, at, words, words, [0], closed=workings.future)
     book.point("zeros", zeros=closed_zeros(at["weights"][0]))
     book.step(56)
     one = number(at["weights"][0, 0, 0], 3)
     book.say("rows", first=words[0], last=words[-1], one=one)
-    heat(book, at, 1, words, future)
+    workings.maps(book, at, words, words, [1], closed=workings.future)
     last = list(at["weights"][0, -1])
     book.equation(of("sum", words[-1]), joined([(number(w, 3),) for w in last]), (plain_sum(last),))
-    book.step(57, token=token)
-    book.say("mix", token=token, zero=whole(0))
-    for head in range(at["heads"].shape[0]):
-        workings.mixed(book, at, row, token, head=head)
-    book.step(58, token=token)
-    book.say("concat", token=token)
+    book.step(57, "mix", token=token, zero=whole(0))
+    workings.mixed(book, at, row, token)
+    book.step(58, "concat", token=token)
     workings.concatenated(book, at, row, token)
-    book.step(59)
-    book.say("wo")
+    book.step(59, "wo")
     workings.output(book, at, row, token)
-    book.step(60, token=token)
-    book.say("residual", token=token)
+    book.step(60, "residual", token=token)
     workings.residual(book, at, row)
-    book.step(61)
-    book.say("statistics")
+    book.step(61, "statistics")
     workings.statistics(book, at, row)
-    book.step(62)
-    book.say("normalise")
+    book.step(62, "normalise")
     workings.normalised(book, at, row)
     other_sub_layers(book, at)
     feed_forward(book, row)
@@ -157,15 +119,12 @@ def other_sub_layers(book: Book, at: Place) -> None:
 def feed_forward(book: Book, row: int) -> None:
     ffn = place(book.training, "decoder", 0, "ffn")
     token = book.target[row]
-    book.step(63)
-    book.say("expand", d_ff=whole(ffn.run.size(f"{ffn.name}.hidden", 1)))
+    book.step(63, "expand", d_ff=whole(ffn.run.size(f"{ffn.name}.hidden", 1)))
     workings.expanded(book, ffn, row)
     workings.activated(book, ffn, row)
-    book.step(64)
-    book.say("contract")
+    book.step(64, "contract")
     workings.contracted(book, ffn, row)
-    book.step(65, token=token)
-    book.say("again", token=token)
+    book.step(65, "again", token=token)
     workings.add_and_norm(book, ffn, row)
 
 
@@ -173,40 +132,28 @@ def second_layer(book: Book) -> None:
     run, words, row = book.training, book.target, asked_row(book)
     token, layer = words[row], cross_layer(book)
     at = place(run, "decoder", layer, "self_attn")
-    book.step(67)
-    book.say("roles", token=token)
+    book.step(67, "roles", token=token)
     for role in "qkv":
         workings.project(book, at, role, row, token)
-    for role in "qkv":
-        columns = [f"{role}{d}" for d in range(at.d_k)]
-        caption = book.words("all_of_head", role=role.upper(), head=whole(1))
-        book.matrix(caption, at[role][0], words, columns)
-    book.step(68, token=token)
-    book.say("scores", token=token)
+    workings.vectors(book, at, "qkv", words, [0])
+    book.step(68, "scores", token=token)
     workings.dots(book, at, row, words, words)
     workings.scaled(book, at, row, words, words)
     masked = [[number(score) for score in line] for line in at["masked_scores"][0]]
-    book.matrix(book.words("matrix"), masked, words, words, closed=future)
-    book.step(69)
-    book.say("softmax", token=token)
+    book.matrix(book.words("matrix"), masked, words, words, closed=workings.future)
+    book.step(69, "softmax", token=token)
     workings.softmax(book, at, row, words, token)
-    for head in range(at["weights"].shape[0]):
-        heat(book, at, head, words, future)
+    workings.maps(book, at, words, words, closed=workings.future)
     book.point("zeros", zeros=closed_zeros(at["weights"][0]))
-    book.step(70, token=token)
-    book.say("mix", token=token)
-    for head in range(at["heads"].shape[0]):
-        workings.mixed(book, at, row, token, head=head)
+    book.step(70, "mix", token=token)
+    workings.mixed(book, at, row, token)
     workings.concatenated(book, at, row, token)
     workings.output(book, at, row, token)
-    book.step(71, token=token)
-    book.say("residual", token=token)
+    book.step(71, "residual", token=token)
     workings.residual(book, at, row)
-    book.step(72)
-    book.say("normalise")
+    book.step(72, "normalise")
     workings.statistics(book, at, row)
     workings.normalised(book, at, row)
-    book.step(73)
-    book.say("handover", count=whole(run.size("target.ids", 0)))
+    book.step(73, "handover", count=whole(run.size("target.ids", 0)))
     book.matrix(book.words("matrix"), at.norm("output"), words, marked=[row])
     book.point("point")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from render.documents.handout import workings
 from render.documents.handout.book import Book, dims, number, of, visible, whole
-from render.documents.handout.content import TIMES, Group, Number, Parts, joined
+from render.documents.handout.content import TIMES, Group, Number, Parts, Typst, joined
 from render.documents.handout.workings import Place, last_norm, place
 from scenes.values import Scalar, Values, compute
 
@@ -14,44 +14,32 @@ def projections(book: Book) -> None:
     at = place(run, "encoder", 0, "self_attn")
     sizes = [run.size(f"{at.name}.q", axis) for axis in range(3)]
     heads, n, d_k = (whole(size) for size in sizes)
-    book.step(14)
-    book.say("roles", token=token)
-    book.formula("Q = X W_Q^top quad K = X W_K^top quad V = X W_V^top")
+    book.step(14, "roles", token=token)
+    book.formula(Typst("Q = X W_Q^top quad K = X W_K^top quad V = X W_V^top"))
     for role in "qkv":
         workings.weights_of(book, at, role, 0)
-    book.step(15, token=token)
-    book.say("row", token=token)
+    book.step(15, "row", token=token)
     workings.project(book, at, "q", 0, token, only=[0])
-    book.step(16, token=token)
-    book.say("row", token=token)
+    book.step(16, "row", token=token)
     workings.project(book, at, "q", 0, token, only=range(1, at.d_k))
     named = {17: "q", 18: "k", 19: "v"}
     for step, role in named.items():
-        book.step(step)
-        book.say("all", token=token)
+        book.step(step, "all", token=token)
         if role != "q":
             workings.project(book, at, role, 0, token)
-        columns = [f"{role}{d}" for d in range(at.d_k)]
-        named_1 = book.words("all_of_head", role=role.upper(), head=whole(1))
-        book.matrix(named_1, at[role][0], words, columns)
-    book.step(20)
-    book.say("other", token=token)
+        workings.vectors(book, at, role, words, [0])
+    book.step(20, "other", token=token)
     for role in "qkv":
         workings.weights_of(book, at, role, 1)
     for role in "qkv":
         workings.project(book, at, role, 0, token, head=1)
-    for role in "qkv":
-        columns = [f"{role}{d}" for d in range(at.d_k)]
-        named_2 = book.words("all_of_head", role=role.upper(), head=whole(2))
-        book.matrix(named_2, at[role][1], words, columns)
-    book.step(21, token=token)
-    book.say("vectors", token=token, heads=heads, d_k=d_k)
+    workings.vectors(book, at, "qkv", words, [1])
+    book.step(21, "vectors", token=token, heads=heads, d_k=d_k)
     for head in range(at["q"].shape[0]):
         lines = [[number(value) for value in at[role][head, 0]] for role in "qkv"]
         named_3 = book.words("head", head=whole(head + 1))
         book.matrix(named_3, lines, ["Q", "K", "V"], dims(at.d_k))
-    book.step(22)
-    book.say("shapes", heads=heads, n=n, d_k=d_k)
+    book.step(22, "shapes", heads=heads, n=n, d_k=d_k)
     total = compute("multiply", sizes[0], sizes[1]) * sizes[2]
     book.equation(book.upright("each"), (heads, TIMES, n, TIMES, d_k), (whole(total),))
     book.point("point")
@@ -61,23 +49,19 @@ def scores(book: Book) -> None:
     at = place(book.training, "encoder", 0, "self_attn")
     words, token = book.source, book.source[0]
     weights = at["weights"]
-    book.step(23, token=token)
-    book.say("dot", token=token)
+    book.step(23, "dot", token=token)
     workings.dots(book, at, 0, words, words)
-    book.step(24)
-    book.say("scale", d_k=whole(book.training.size(f"{at.name}.q", 2)))
+    book.step(24, "scale", d_k=whole(book.training.size(f"{at.name}.q", 2)))
     workings.scaled(book, at, 0, words, words)
     (best,) = at["scores"][0, 0].argmax()
     book.point("largest", key=words[best], score=number(at["scores"][0, 0, best]), token=token)
-    book.step(25, token=token)
-    book.say("softmax", token=token, largest=number(compute("max", *at["scores"][0, 0])))
-    book.formula("a_j = exp(s_j - max s) / (sum_k exp(s_k - max s))")
+    book.step(25, "softmax", token=token, largest=number(compute("max", *at["scores"][0, 0])))
+    book.formula(Typst("a_j = exp(s_j - max s) / (sum_k exp(s_k - max s))"))
     workings.softmax(book, at, 0, words, token)
-    book.step(26)
-    book.say("maps", sum=whole(weights[0, 0].sum()))
+    book.step(26, "maps", sum=whole(weights[0, 0].sum()))
     shares = joined([(number(weight, 3),) for weight in weights[0, 0]])
     book.equation(of("sum", token), shares, (whole(weights[0, 0].sum()),))
-    workings.each_head(book, at, "weights", "map", words, words, look="heat", decimals=3)
+    workings.maps(book, at, words, words)
     strongest_pairs(book, weights, words)
 
 
@@ -94,32 +78,25 @@ def strongest_pairs(book: Book, weights: Values, words: tuple[str, ...]) -> None
 def first_layer(book: Book) -> None:
     run, words, token = book.training, book.source, book.source[0]
     at, ffn = (place(run, "encoder", 0, kind) for kind in ("self_attn", "ffn"))
-    book.step(27, token=token)
-    book.say("mix", token=token)
-    workings.mixed(book, at, 0, token, only=[0])
-    book.step(28, token=token)
-    book.say("rest", token=token)
-    workings.mixed(book, at, 0, token, only=range(1, at.d_k))
-    book.step(29)
-    book.say("concat", heads=whole(run.size(f"{at.name}.q", 0)))
-    workings.mixed(book, at, 0, token, head=1)
+    book.step(27, "mix", token=token)
+    workings.mixed(book, at, 0, token, [0], [0])
+    book.step(28, "rest", token=token)
+    workings.mixed(book, at, 0, token, range(1, at.d_k), [0])
+    book.step(29, "concat", heads=whole(run.size(f"{at.name}.q", 0)))
+    workings.mixed(book, at, 0, token, heads=[1])
     workings.concatenated(book, at, 0, token)
-    book.step(30)
-    book.say("wo")
+    book.step(30, "wo")
     matrix = at.weight("out_proj")
     named = [f"y{d}" for d in range(matrix.shape[0])]
     places = workings.weight_decimals(matrix)
     book.matrix(book.words("matrix_wo"), matrix, named, decimals=places)
     workings.output(book, at, 0, token)
-    book.step(31)
-    book.say("residual", token=token)
+    book.step(31, "residual", token=token)
     workings.residual(book, at, 0)
-    book.step(32)
-    book.say("statistics", d=whole(run.size("encoder.input", 1)))
+    book.step(32, "statistics", d=whole(run.size("encoder.input", 1)))
     workings.statistics(book, at, 0)
-    book.step(33)
-    book.say("normalise")
-    book.formula("x_d = (r_d - mu) / sqrt(sigma^2 + epsilon)")
+    book.step(33, "normalise")
+    book.formula(Typst("x_d = (r_d - mu) / sqrt(sigma^2 + epsilon)"))
     workings.normalised(book, at, 0)
     feed_forward(book, ffn, token)
     book.step(38)
@@ -133,66 +110,47 @@ def feed_forward(book: Book, ffn: Place, token: str) -> None:
     run = ffn.run
     wide = whole(run.size(f"{ffn.name}.hidden", 1))
     narrow = whole(run.size(f"{ffn.name}.output", 1))
-    book.step(34)
-    book.say("expand", d=narrow, d_ff=wide)
+    book.step(34, "expand", d=narrow, d_ff=wide)
     workings.expanded(book, ffn, 0)
-    book.step(35)
-    book.say("relu", zero=whole(0))
-    book.formula('"ReLU"(h) = max(0, h)')
+    book.step(35, "relu", zero=whole(0))
+    book.formula(Typst('"ReLU"(h) = max(0, h)'))
     zeros = workings.activated(book, ffn, 0)
     book.point("zeros" if zeros.scalar.exact else "none", zeros=zeros, zero=whole(0), all=wide)
-    book.step(36)
-    book.say("contract", d=narrow)
+    book.step(36, "contract", d=narrow)
     workings.contracted(book, ffn, 0)
-    book.step(37, token=token)
-    book.say("again", token=token)
+    book.step(37, "again", token=token)
     workings.add_and_norm(book, ffn, 0)
 
 
 def second_layer(book: Book) -> None:
     run, words, token = book.training, book.source, book.source[0]
     at, ffn = (place(run, "encoder", 1, kind) for kind in ("self_attn", "ffn"))
-    book.step(39)
-    book.say("layers")
+    book.step(39, "layers")
     book.matrix(book.words("input"), at.input, words)
-    book.step(40)
-    book.say("roles", token=token)
+    book.step(40, "roles", token=token)
     for role in "qkv":
         workings.project(book, at, role, 0, token)
-    for role in "qkv":
-        columns = [f"{role}{d}" for d in range(at.d_k)]
-        for head in range(at[role].shape[0]):
-            named = book.words("all_of_head", role=role.upper(), head=whole(head + 1))
-            book.matrix(named, at[role][head], words, columns)
-    book.step(41, token=token)
-    book.say("scores", token=token)
+    workings.vectors(book, at, "qkv", words)
+    book.step(41, "scores", token=token)
     workings.dots(book, at, 0, words, words)
     workings.scaled(book, at, 0, words, words)
-    book.step(42)
-    book.say("softmax", token=token)
+    book.step(42, "softmax", token=token)
     workings.softmax(book, at, 0, words, token)
-    workings.each_head(book, at, "weights", "map", words, words, look="heat", decimals=3)
+    workings.maps(book, at, words, words)
     compared(book)
-    book.step(44)
-    book.say("mix", token=token)
-    for head in range(at["heads"].shape[0]):
-        workings.mixed(book, at, 0, token, head=head)
+    book.step(44, "mix", token=token)
+    workings.mixed(book, at, 0, token)
     workings.concatenated(book, at, 0, token)
-    book.step(45)
-    book.say("wo")
+    book.step(45, "wo")
     workings.output(book, at, 0, token)
-    book.step(46)
-    book.say("norm", token=token)
+    book.step(46, "norm", token=token)
     workings.add_and_norm(book, at, 0)
-    book.step(47)
-    book.say("expand", d_ff=whole(run.size(f"{ffn.name}.hidden", 1)))
+    book.step(47, "expand", d_ff=whole(run.size(f"{ffn.name}.hidden", 1)))
     workings.expanded(book, ffn, 0)
     workings.activated(book, ffn, 0)
-    book.step(48)
-    book.say("contract")
+    book.step(48, "contract")
     workings.contracted(book, ffn, 0)
-    book.step(49)
-    book.say("again", token=token)
+    book.step(49, "again", token=token)
     workings.add_and_norm(book, ffn, 0)
     memory(book)
 
@@ -213,7 +171,7 @@ def compared(book: Book) -> None:
     book.matrix(book.words("rows", token=token), lines, ["L1", "L2"], words, look="heat")
     most = number(compute("log", run.size("source.ids", 0)), 3)
     book.say("entropy", zero=whole(0), most=most)
-    book.formula("H = - sum_j a_j ln a_j")
+    book.formula(Typst("H = - sum_j a_j ln a_j"))
     for layer, weights in enumerate(layers, start=1):
         terms = []
         for weight in weights[0, 0]:
@@ -243,12 +201,8 @@ def memory(book: Book) -> None:
     book.say("memory", rows=rows, columns=columns)
     book.matrix(book.words("matrix"), run["memory"], words)
     at = place(run, "decoder", cross_layer(book), "cross_attn")
-    book.step(51)
-    book.say("kept")
-    for role in "kv":
-        columns_of = [f"{role}{d}" for d in range(at.d_k)]
-        caption = book.words("all_of_head", role=role.upper(), head=whole(1))
-        book.matrix(caption, at[role][0], words, columns_of)
+    book.step(51, "kept")
+    workings.vectors(book, at, "kv", words, [0])
     book.point("point")
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from render.documents.handout import workings
-from render.documents.handout.book import Book, exactly, number, of, whole
+from render.documents.handout.book import Book, exactly, listed, number, of, whole
 from render.documents.handout.content import PLUS, Number, Parts, joined
-from render.documents.handout.steps_decoder import future
 from render.documents.handout.workings import last_norm, place
 from scenes.rounding import MINUS, decimals_needed
 from scenes.values import Run, compute, constant
@@ -31,6 +30,10 @@ class Written:
         self.differing = list(book.training.differing(self.run))
 
     @property
+    def guess(self) -> Parts:
+        return (self.choice, " (", number(self.p[self.best]), ")")
+
+    @property
     def facts(self) -> dict[str, str | Number]:
         return {
             "word": self.word,
@@ -44,14 +47,11 @@ class Written:
 def loop(book: Book) -> None:
     target = book.target
     steps = [Written(book, k) for k in range(1, len(target))]
-    book.step(91)
-    book.say("loop", word=target[0])
+    book.step(91, "loop", word=target[0])
     rows, marked = [], []
     for k, step in enumerate(steps, start=1):
-        shape = joined([(whole(step.run.size("decoder.mask", axis)),) for axis in (0, 1)], " × ")
-        mask = tuple(part for part in shape if isinstance(part, (str, Number)))
-        guess: Parts = (step.choice, " (", number(step.p[step.best]), ")")
-        rows.append(((whole(k),), (book.sentence(step.read),), mask, guess, (step.word,)))
+        mask = listed([step.run.size("decoder.mask", axis) for axis in (0, 1)], sign=" × ")
+        rows.append(((whole(k),), (book.sentence(step.read),), mask, step.guess, (step.word,)))
         marked += [k - 1] if step.hit else []
     head = [book.words(key) for key in ("round", "reads", "mask", "guess", "takes")]
     book.table(book.words("table"), head, rows, marked)
@@ -64,8 +64,7 @@ def loop(book: Book) -> None:
 def first(book: Book) -> None:
     step = Written(book, 1)
     run, word = step.run, book.target[0]
-    book.step(92, word=word)
-    book.say("input", word=word)
+    book.step(92, "input", word=word)
     for d in range(run["decoder.input"].shape[1]):
         embedded = exactly([run["decoder.embedded"][0, d]])[0]
         sides = (
@@ -108,40 +107,21 @@ def chosen(book: Book, step: Written) -> None:
 
 def compared(book: Book, step: Written, row: int) -> None:
     """The logits less those of the training row, word by word."""
-    lines = [
-        [number(value) for value in values]
-        for values in (
-            step.logits,
-            step.theirs,
-            [a - b for a, b in zip(step.logits, step.theirs, strict=True)],
-        )
-    ]
-    names = [
-        "".join(map(_plain, book.words(key, row=whole(row))))
-        for key in ("ours", "theirs", "difference")
-    ]
-    book.matrix(book.words("comparison"), lines, names, step.vocabulary)
     apart = [a - b for a, b in zip(step.logits, step.theirs, strict=True)]
+    lines = [[number(value) for value in row] for row in (step.logits, step.theirs, apart)]
+    names = [book.plain(key, row=whole(row)) for key in ("ours", "theirs", "difference")]
+    book.matrix(book.words("comparison"), lines, names, step.vocabulary)
     most = compute("max", *(d if d.exact >= 0 else -d for d in apart))
     book.say("largest_difference", largest=number(most))
-
-
-def _plain(part: object) -> str:
-    return part.text if isinstance(part, Number) else str(part)
 
 
 def masked(book: Book, step: Written) -> None:
     """The mask of this step and the weights that come of it."""
     run, words = step.run, step.read
     at = place(run, "decoder", 0, "self_attn")
-    cells = [
-        [number(run["decoder.mask"][i, j], None if j > i else 0) for j in range(len(words))]
-        for i in range(len(words))
-    ]
-    book.matrix(book.words("mask_matrix"), cells, words, words, look="plain", closed=future)
-    weights = [[workings.plain(w) for w in line] for line in at["weights"][0]]
-    caption = book.words("map", head=whole(1))
-    book.matrix(caption, weights, words, words, look="heat", closed=future)
+    caption, cells = book.words("mask_matrix"), workings.mask_of(run)
+    book.matrix(caption, cells, words, words, look="plain", closed=workings.future)
+    workings.maps(book, at, words, words, [0], closed=workings.future, decimals=4)
 
 
 def second(book: Book) -> None:
@@ -215,8 +195,7 @@ def side_by_side(book: Book) -> None:
         (training[name].array == first_run[name].array).all()
         for name in ("source.ids", "encoder.input", "memory")
     )
-    book.step(95)
-    book.say("same" if same else "same_differ")
+    book.step(95, "same" if same else "same_differ")
     size = {
         "n": whole(training.size("memory", 0)),
         "d": whole(training.size("memory", 1)),

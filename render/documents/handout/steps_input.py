@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from render.documents.handout.book import Book, dims, exactly, number, of, product, whole
-from render.documents.handout.content import OVER, PLUS, TIMES, Group, Number, joined
+from render.documents.handout.book import Book, dims, exactly, listed, number, of, product, whole
+from render.documents.handout.content import OVER, PLUS, TIMES, Group, Number, Typst, joined
 from scenes.rounding import MINUS, decimals_needed
 from scenes.values import Values, compute, constant
 
@@ -27,26 +27,22 @@ def overview(book: Book) -> None:
     book.say("encoder", n=whole(run.size("source.ids", 0)))
     book.say("decoder")
     book.say("output", words=sizes["V"])
-    book.equation("d_k", (sizes["d_model"], OVER, sizes["h"]), (sizes["d_k"],))
+    book.equation(Typst("d_k"), (sizes["d_model"], OVER, sizes["h"]), (sizes["d_k"],))
     rows = [(book.words(f"size_{name}"), (value,)) for name, value in sizes.items()]
     book.table(book.words("sizes"), (book.words("quantity"), book.words("value")), rows)
     flow = ("source.ids", "encoder.input", "memory", "decoder.input", "logits", "probabilities")
     lines = []
     for name in flow:
-        axes = range(len(run[name].shape))
-        shape = joined([(whole(run.size(name, axis)),) for axis in axes], " × ")
+        shape = [run.size(name, axis) for axis in range(len(run[name].shape))]
         key = "flow_" + name.replace(".", "_")
-        lines.append(
-            (book.words(key), tuple(item for item in shape if not isinstance(item, Group)))
-        )
+        lines.append((book.words(key), listed(shape, sign=" × ")))
     book.table(book.words("flow"), (book.words("what"), book.words("shape")), lines)
 
 
 def two_ways(book: Book) -> None:
     run, target = book.training, book.target
     count = run.size("target.ids", 0)
-    book.step(1)
-    book.say("training", n=whole(count), target=book.sentence(target))
+    book.step(1, "training", n=whole(count), target=book.sentence(target))
     book.say("inference", word=target[0])
     book.equation(
         book.upright("rounds"), (whole(count), MINUS, whole(1)), (whole(count - constant(1)),)
@@ -67,20 +63,17 @@ def tokens(book: Book) -> None:
     last = whole(size - constant(1))
     book.say("table", words=whole(size), zero=whole(0), last=last)
     ids = [[whole(i) for i in range(len(book.vocabulary))]]
-    rows = ("".join(map(str, book.words("id"))),)
+    rows = (book.plain("id"),)
     book.matrix(book.words("vocabulary"), ids, rows, book.vocabulary, look="plain")
     for side, words in (("source", book.source), ("target", book.target)):
         pairs = [((word,), (number(run[f"{side}.ids"][i]),)) for i, word in enumerate(words)]
         book.table(book.words(side), (book.words("token"), book.words("id")), pairs)
-    book.step(3)
-    book.say("integers")
+    book.step(3, "integers")
     for side, words in (("source", book.source), ("target", book.target)):
         book.matrix(book.words(f"{side}_ids"), run[f"{side}.ids"], rows, words, look="plain")
-    lines = []
-    for k in range(1, len(book.target)):
-        given = book.inference(k)["target.ids"]
-        listed = joined([(number(value),) for value in given], ", ")
-        lines.append(((whole(k),), tuple(x for x in listed if not isinstance(x, Group))))
+    lines = [
+        ((whole(k),), listed(book.inference(k)["target.ids"])) for k in range(1, len(book.target))
+    ]
     book.table(book.words("rounds"), (book.words("round"), book.words("ids")), lines)
     book.point("point")
 
@@ -91,8 +84,7 @@ def embedding(book: Book) -> None:
     places = decimals_needed([value.exact for value in table.scalars()], 2)
     size, width = (whole(run.size("embedding", axis)) for axis in (0, 1))
     row_id = int(run["source.ids"].array[0])
-    book.step(4)
-    book.say("table", words=size, size=width)
+    book.step(4, "table", words=size, size=width)
     book.equation(book.upright("count"), (size, TIMES, width), (product(size, width),))
     book.matrix(book.words("matrix"), table, book.vocabulary, decimals=places, marked=[row_id])
     book.step(5, token=token)
@@ -107,8 +99,7 @@ def embedding(book: Book) -> None:
         ]
         result = number(run["encoder.embedded"][0, d], places)
         book.equation(of("e", token, d), joined(terms), (result,))
-    book.step(6)
-    book.say("all")
+    book.step(6, "all")
     book.matrix(book.words("source"), run["encoder.embedded"], book.source, decimals=places)
     book.matrix(book.words("target"), run["decoder.embedded"], book.target, decimals=places)
     book.point("learned")
@@ -119,10 +110,9 @@ def positions(book: Book) -> None:
     order(book)
     size = whole(run.size("positional", 1))
     pairs = range((pe.shape[1] + 1) // 2)
-    book.step(8)
-    book.say("formula")
-    book.formula('"PE"(p, 2i) = sin(p / 10000^(2i\\/d))')
-    book.formula('"PE"(p, 2i+1) = cos(p / 10000^(2i\\/d))')
+    book.step(8, "formula")
+    book.formula(Typst('"PE"(p, 2i) = sin(p / 10000^(2i\\/d))'))
+    book.formula(Typst('"PE"(p, 2i+1) = cos(p / 10000^(2i\\/d))'))
     book.say("pace")
     base = whole(10000)
     paces = [whole(compute("power", base.scalar, constant(2 * i) / size.scalar)) for i in pairs]
@@ -130,14 +120,12 @@ def positions(book: Book) -> None:
         power = Group((whole(2 * i), OVER, size), "10000^")
         book.equation(of("w", i), (power,), (paces[i],))
     position = 1
-    book.step(9, one=whole(position))
-    book.say("worked", one=whole(position))
+    book.step(9, "worked", one=whole(position))
     for d in range(pe.shape[1]):
         function = "cos" if d % 2 else "sin"
         inside = Group((whole(position), OVER, paces[d // 2]), function)
         book.equation(of("PE", position, d), (inside,), (number(pe[position, d]),))
-    book.step(10)
-    book.say("table", positions=whole(run.size("positional", 0)), size=size)
+    book.step(10, "table", positions=whole(run.size("positional", 0)), size=size)
     rows = [f"pos {p}" for p in range(pe.shape[0])]
     book.matrix(book.words("matrix"), pe, rows)
     circle = constant(2 * math.pi)
@@ -151,21 +139,19 @@ def order(book: Book) -> None:
     other = min(1, len(words) - 1)
     one, two = exactly(vectors[0], 2), exactly(vectors[other], 2)
     sentences = {"sentence": book.sentence(words), "reversed": book.sentence(words[::-1])}
-    book.step(7)
-    book.say("order", **sentences)
+    book.step(7, "order", **sentences)
     terms = joined([(a, TIMES, b) for a, b in zip(one, two, strict=True)])
     values = [product(a, b) for a, b in zip(one, two, strict=True)]
     total = compute("add", *(value.scalar for value in values))
     result = number(total, max(value.decimals for value in values))
-    label = f"{of('e', words[0])} dot {of('e', words[other])}"
+    label = Typst.of("{} dot {}", of("e", words[0]), of("e", words[other]))
     book.equation(label, terms, joined([(value,) for value in values]), (result,))
     book.say("same", **sentences)
 
 
 def fingerprints(book: Book, pe: Values, rows: list[str]) -> None:
     positions = range(pe.shape[0])
-    book.step(11)
-    book.say("distance")
+    book.step(11, "distance")
     far = [[distance(pe, a, b) for b in positions] for a in positions]
     last = pe.shape[0] - 1
     if last > 0:
@@ -193,8 +179,7 @@ def inputs(book: Book) -> None:
     run = book.training
     for step, side, words in ((12, "encoder", book.source), (13, "decoder", book.target)):
         embedded, result = run[f"{side}.embedded"], run[f"{side}.input"]
-        book.step(step)
-        book.say("add", token=words[0])
+        book.step(step, "add", token=words[0])
         for d in range(result.shape[1]):
             place = exactly([embedded[0, d]], 4)[0], number(run["positional"][0, d])
             sides = (place[0], PLUS, place[1]), (number(result[0, d]),)

@@ -6,47 +6,41 @@ in Typst's notation, in which ``{name}`` is a word set upright.
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
-from functools import cache
+from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError, from_os_error
+from engine.reader import parse_toml
 from render.base.project import ASSETS
-from render.documents.handout.content import Mark, Math, Number, Part, Parts
+from render.base.template import ReadFile
+from render.documents.handout.content import Mark, Math, Number, Part, Parts, Typst
 from scenes import texts
 
 FOLDER = ASSETS / "handout"
 
 Fact = str | Number
 Facts = Mapping[str, Fact]
+Texts = Mapping[str, Any]
 
 
-@cache
-def load(language: str) -> dict[str, Any]:
+def load(language: str, read: ReadFile = Path.read_bytes) -> dict[str, Any]:
     """All texts of a language. Raises LectureError where the file is missing or no TOML."""
     path = FOLDER / f"{language}.toml"
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return dict(parse_toml(read(path), path))
     except OSError as error:
         raise from_os_error(error, path) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LectureError(where=path, expected="valid TOML", found=str(error)) from error
 
 
-def entry(language: str, *keys: str) -> str:
+def entry(table: Texts, language: str, *keys: str) -> str:
     """The text under these keys. Raises LectureError, naming file and keys, where there is none."""
-    found: Any = load(language)
+    found: Any = table
     for key in keys:
         found = found.get(key) if isinstance(found, dict) else None
     if not isinstance(found, str):
-        raise LectureError(
-            where=FOLDER / f"{language}.toml",
-            field=".".join(keys),
-            expected="a text",
-            found="nothing",
-        )
+        where, field = FOLDER / f"{language}.toml", ".".join(keys)
+        raise LectureError(where=where, field=field, expected="a text", found="nothing")
     return found
 
 
@@ -55,7 +49,7 @@ def fill(template: str, facts: Facts) -> Parts:
     parts: list[Part] = []
     for n, piece in enumerate(template.split("$")):
         if n % 2:
-            parts.append(Math(_filled_formula(piece, facts)))
+            parts.append(Math(Typst.of(piece, **facts)))
         elif piece:
             parts += _spans(piece, facts)
     return tuple(parts)
@@ -65,18 +59,14 @@ def _spans(piece: str, facts: Facts) -> list[Part]:
     parts: list[Part] = []
     for span in texts.parse(piece):
         value: Fact = facts[span.text] if span.is_fact else span.text
-        if span.tag and isinstance(value, str):
-            parts.append(Mark(span.tag, value))
-        else:
-            parts.append(value)
+        marked = span.tag and isinstance(value, str)
+        parts.append(Mark(str(span.tag), str(value)) if marked else value)
     return parts
 
 
-def _filled_formula(formula: str, facts: Facts) -> str:
-    return re.sub(r"\{(\w+)\}", lambda match: quoted(str(facts[match[1]])), formula)
-
-
-def quoted(text: str) -> str:
-    """``text`` as a string of Typst, upright in a formula."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def plain(parts: Parts) -> str:
+    """Parts in plain letters."""
+    return "".join(
+        part if isinstance(part, str) else str(part.typst if isinstance(part, Math) else part.text)
+        for part in parts
+    )

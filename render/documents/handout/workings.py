@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from render.documents.handout.book import Book, bracket, exactly, number, of, product, root, whole
-from render.documents.handout.content import OVER, PLUS, TIMES, Group, Number, joined
+from render.documents.handout.content import OVER, PLUS, TIMES, Group, Number, Typst, joined
 from scenes.rounding import MINUS, decimals_needed
 from scenes.values import Run, Scalar, Values, compute, constant
 
 
-def dot(book: Book, label: str, xs: Sequence[Number], ws: Sequence[Number], result: Number) -> None:
+def dot(
+    book: Book, label: Typst, xs: Sequence[Number], ws: Sequence[Number], result: Number
+) -> None:
     """x · w term by term: the products, their values, the sum."""
     factors = joined([(x, TIMES, w) for x, w in zip(xs, ws, strict=True)])
     values = joined([(product(x, w),) for x, w in zip(xs, ws, strict=True)])
@@ -59,6 +61,10 @@ class Place:
     @property
     def d_k(self) -> int:
         return int(self["q"].shape[2])
+
+    @property
+    def heads(self) -> int:
+        return int(self["q"].shape[0])
 
 
 def place(run: Run, side: str, layer: int, kind: str) -> Place:
@@ -110,19 +116,34 @@ def weights_of(book: Book, at: Place, role: str, head: int) -> None:
     book.matrix(named, rows, [f"{role}{d}" for d in range(at.d_k)])
 
 
-def each_head(
+def vectors(
+    book: Book, at: Place, roles: str, rows: Sequence[str], heads: Sequence[int] = ()
+) -> None:
+    """Queries, keys or values of all tokens, a matrix for each role and head; all heads unless
+    some are named."""
+    for role in roles:
+        columns = [f"{role}{d}" for d in range(at.d_k)]
+        for head in heads or range(at.heads):
+            named = book.words("all_of_head", role=role.upper(), head=whole(head + 1))
+            book.matrix(named, at[role][head], rows, columns)
+
+
+def maps(
     book: Book,
     at: Place,
-    part: str,
-    caption: str,
     rows: Sequence[str],
-    columns: Sequence[str] | None = None,
-    **options: object,
+    columns: Sequence[str],
+    heads: Sequence[int] = (),
+    *,
+    closed: Callable[[int, int], bool] | None = None,
+    decimals: int = 3,
 ) -> None:
-    """A matrix for each head; ``caption`` is a text with {head}."""
-    for head in range(at[part].shape[0]):
-        named = book.words(caption, head=whole(head + 1))
-        book.matrix(named, at[part][head], rows, columns, **options)  # type: ignore[arg-type]
+    """Attention weights, a map for each head; all heads unless some are named. An exact zero, as
+    where a mask closes a cell, reads 0."""
+    for head in heads or range(at.heads):
+        cells = [[plain(w, decimals) for w in line] for line in at["weights"][head]]
+        named = book.words("map", head=whole(head + 1))
+        book.matrix(named, cells, rows, columns, look="heat", closed=closed)
 
 
 def dots(book: Book, at: Place, row: int, rows: Sequence[str], keys: Sequence[str]) -> None:
@@ -130,7 +151,7 @@ def dots(book: Book, at: Place, row: int, rows: Sequence[str], keys: Sequence[st
     q = [number(value) for value in at["q"][0, row]]
     for j, key in enumerate(keys):
         k = [number(value) for value in at["k"][0, j]]
-        label = f"{of('q', rows[row])} dot {of('k', key)}"
+        label = Typst.of("{} dot {}", of("q", rows[row]), of("k", key))
         factors = joined([(a, TIMES, b) for a, b in zip(q, k, strict=True)])
         book.equation(label, factors, (number(at["dot"][0, row, j]),))
 
@@ -165,33 +186,37 @@ def softmax_of(
     for key, score, share in zip(keys, scores, shares, strict=True):
         inside = Group((number(score), MINUS, largest), "exp")
         book.equation(of("e", token, key), (inside,), (share,))
-    book.equation("sum e", joined([(share,) for share in shares]), (total,))
+    book.equation(Typst("sum e"), joined([(share,) for share in shares]), (total,))
     for key, share, weight in zip(keys, shares, weights, strict=True):
         book.equation(of("a", token, key), (share, OVER, total), (plain(weight),))
 
 
-def plain(scalar: Scalar) -> Number:
+def plain(scalar: Scalar, decimals: int | None = None) -> Number:
     """An exact zero as 0: a masked weight is nothing, not nearly nothing."""
-    return number(scalar, 0 if scalar.exact == 0 else None)
+    return number(scalar, 0 if scalar.exact == 0 else decimals)
 
 
 def mixed(
-    book: Book, at: Place, row: int, token: str, only: Sequence[int] | None = None, head: int = 0
+    book: Book,
+    at: Place,
+    row: int,
+    token: str,
+    only: Sequence[int] | None = None,
+    heads: Sequence[int] = (),
 ) -> None:
-    """The values mixed by the weights of a row."""
-    weights = [plain(value) for value in at["weights"][head, row]]
-    for d in range(at.d_k) if only is None else only:
-        values = [number(at["v"][head, j, d]) for j in range(len(weights))]
-        result = number(at["heads"][head, row, d])
-        factors = joined([(w, TIMES, v) for w, v in zip(weights, values, strict=True)])
-        book.equation(of("o", token, d), factors, (result,))
+    """The values mixed by the weights of a row; in all heads unless some are named."""
+    for head in heads or range(at.heads):
+        weights = [plain(value) for value in at["weights"][head, row]]
+        for d in range(at.d_k) if only is None else only:
+            values = [number(at["v"][head, j, d]) for j in range(len(weights))]
+            result = number(at["heads"][head, row, d])
+            factors = joined([(w, TIMES, v) for w, v in zip(weights, values, strict=True)])
+            book.equation(of("o", token, d), factors, (result,))
 
 
 def concatenated(book: Book, at: Place, row: int, token: str) -> None:
     """The outputs of the heads side by side."""
-    heads = range(at["heads"].shape[0])
-    d_k = range(at.d_k)
-    columns = [f"h{head + 1}.{d}" for head in heads for d in d_k]
+    columns = [f"h{head + 1}.{d}" for head in range(at.heads) for d in range(at.d_k)]
     book.matrix(book.words("joined_heads"), at["concat"][row], [token], columns)
 
 
@@ -209,6 +234,18 @@ def linear(book: Book, name: str, matrix: Values, xs: Sequence[Number], result: 
         dot(book, of(name, d), xs, row, number(result[d]))
 
 
+def mask_of(run: Run) -> list[list[Number]]:
+    """The decoder's mask of a pass: 0 where a row may look, a huge negative number elsewhere."""
+    mask = run["decoder.mask"]
+    size = range(len(mask))
+    return [[number(mask[i, j], None if future(i, j) else 0) for j in size] for i in size]
+
+
+def future(i: int, j: int) -> bool:
+    """Whether the mask forbids row i to look at j."""
+    return j > i
+
+
 # -- Add & Norm, FFN -------------------------------------------------------------------------------
 
 
@@ -224,9 +261,9 @@ def statistics(book: Book, at: Place, row: int) -> None:
     terms = [number(value) for value in at.added[row]]
     size = whole(at.run.size(f"{at.side}.{at.layer}.norm{at.number}.output", 1))
     mean, variance = number(at.norm("mean")[row]), number(at.norm("variance")[row])
-    book.equation("mu", (bracket(*joined([(t,) for t in terms])), OVER, size), (mean,))
+    book.equation(Typst("mu"), (bracket(*joined([(t,) for t in terms])), OVER, size), (mean,))
     squares = joined([(Group((term, MINUS, mean), "square"),) for term in terms])
-    book.equation("sigma^2", (bracket(*squares), OVER, size), (variance,))
+    book.equation(Typst("sigma^2"), (bracket(*squares), OVER, size), (variance,))
 
 
 def normalised(book: Book, at: Place, row: int) -> None:
@@ -261,8 +298,7 @@ def activated(book: Book, at: Place, row: int, decimals: int = 4) -> Number:
         [number(value, decimals if value.exact else 0) for value in after],
     ]
     columns = [f"h{d}" for d in range(len(hidden))]
-    named = ("before_relu", "after_relu")
-    rows = ["".join(map(str, book.words(name))) for name in named]
+    rows = [book.plain(name) for name in ("before_relu", "after_relu")]
     book.matrix(book.words("relu_rows"), lines, rows, columns)
     return whole(compute("count_zeros", *after))
 

@@ -1,12 +1,21 @@
-"""From a lesson to its handout."""
+"""From a lesson to its handout: the steps of each scene, key numbers, the tutorial's errata."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
+import numpy as np
+
+from engine.errata import Erratum, errata
+from engine.recipe import tutorial_weights
+from render.base.reads import Json, Made, Reads
 from render.documents.handout import (
-    appendices,
+    html,
+    pdf,
     steps_cross,
     steps_decoder,
     steps_encoder,
@@ -14,10 +23,14 @@ from render.documents.handout import (
     steps_input,
     words,
 )
-from render.documents.handout.book import Book
-from render.documents.handout.content import Handout
-from scenes import registry, texts
+from render.documents.handout.book import Book, listed, number
+from render.documents.handout.content import Handout, Paragraph, Parts
+from render.documents.handout.steps_encoder import cross_layer
+from render.documents.handout.steps_inference import Written
+from scenes import registry
+from scenes.rounding import MINUS
 from scenes.settings import Settings
+from scenes.values import Values
 
 #: Which functions write the steps of a scene, and the part of the model it tells of.
 SCENES: dict[int, tuple[str, tuple[Callable[[Book], None], ...]]] = {
@@ -43,22 +56,131 @@ SCENES: dict[int, tuple[str, tuple[Callable[[Book], None], ...]]] = {
 }
 
 
-def handout(settings: Settings) -> Handout:
-    """All numbered steps in order, the key numbers and, for the tutorial's model, its errata."""
-    book = Book(settings)
+def make(
+    spec: Mapping[str, Json],
+    needs: Mapping[str, Made],
+    reads: Reads,
+    into: Path,
+    tell: Callable[[int], None],
+) -> dict[str, Path]:
+    """``handout.pdf`` and ``handout.html`` as the roles ``pdf`` and ``html``. ``spec``:
+    ``language``; ``weights``, the names of the two weight files. Raises LectureError."""
+    written = handout(reads, spec["language"], *spec["weights"])
+    files = {form: into / f"handout.{form}" for form in ("pdf", "html")}
+    files["pdf"].write_bytes(pdf.write(written, reads.file))
+    page = html.document(written, reads.file)
+    files["html"].write_text(page, encoding="utf-8", newline="\n")
+    return files
+
+
+def handout(reads: Reads, language: str, weights: str, inference: str) -> Handout:
+    """All numbered steps in order, the key numbers and, for the tutorial's model, its errata.
+    ``weights``, ``inference``: what the weight files are called."""
+    book = Book(reads, language, {"weights": weights, "inference": inference})
     for scene in registry.SCENES:
         part, writers = SCENES[scene.number]
-        title = str(texts.entry(book.language, scene.slug, "title"))
-        book.section(scene.slug, title, part)
+        book.section(scene.slug, str(reads.entry(language, scene.slug, "title")), part)
         for write in writers:
             write(book)
-    appendices.key_numbers(book)
-    appendices.tutorial_errata(book)
+    key_numbers(book)
+    if is_tutorial(book):
+        tutorial_errata(book)
+    reads.take(book.seen, language)
     return book.handout
 
 
-def made_from(settings: Settings) -> str:
-    """Which weights the numbers come from, by the names of their files."""
-    template = words.entry(str(settings.language), "names", "made_from")
-    first, second = settings.weights, settings.weights_for_inference
-    return template.format(weights=Path(first).name, inference=Path(second).name)
+def of_settings(settings: Settings) -> Handout:
+    """The handout of a lesson, without a record of what was read for it."""
+    files = settings.weights, settings.weights_for_inference
+    weights, inference = (str(file.absolute()) for file in files)
+    values = {"weights": weights, "inference_weights": inference}
+    reads = Reads({**values, "source": settings.source, "target": settings.target})
+    return handout(reads, settings.language, *(file.name for file in files))
+
+
+def key_numbers(book: Book) -> None:
+    """The figures that the tutorial sums itself up with, and where each is worked out."""
+    run, source, target = book.training, book.source, book.target
+    cross = f"decoder.{cross_layer(book)}.cross_attn"
+    rows: list[tuple[Parts, Parts, Parts]] = []
+
+    def add(key: str, step: int, parts: Parts, **facts: words.Fact) -> None:
+        rows.append((book.words(key, **facts), parts, (str(step),)))
+
+    book.section("key_numbers", book.handout.words["key_numbers"], "both")
+    book.say("intro")
+    for side, step, tokens in (("encoder", 12, source), ("decoder", 13, target)):
+        for i, token in enumerate(tokens):
+            add("input", step, vector(run[f"{side}.input"][i]), token=token)
+    for role, step in (("q", 17), ("k", 18), ("v", 19)):
+        for i, token in enumerate(source):
+            values = run[f"encoder.0.self_attn.{role}"][0, i]
+            add("role", step, vector(values), role=role.upper(), token=token)
+    add("score", 24, vector(run["encoder.0.self_attn.scores"][0, 0]), token=source[0])
+    for i, token in enumerate(source):
+        add("weights", 26, vector(run["encoder.0.self_attn.weights"][0, i], 3), token=token)
+    for i, token in enumerate(source):
+        add("memory", 50, vector(run["memory"][i]), token=token)
+    add("masked", 54, vector(run["decoder.0.self_attn.weights"][0, 1]), token=target[1])
+    add("cross", 79, vector(run[f"{cross}.weights"][0, 0], 3), token=target[0])
+    add("cross_output", 80, vector(run[f"{cross}.heads"][0, 0]), token=target[0])
+    for i, goal in enumerate(run["target.ids"].array):
+        add("p_goal", 88, (number(run["probabilities"][i, int(goal)]),), token=target[i])
+    add("loss", 89, listed(run["loss.per_position"]))
+    add("mean", 90, (number(run["loss.mean"][()]),))
+    for k in range(1, len(target)):
+        found, step = Written(book, k), 92 if k == 1 else 94 if k == len(target) - 1 else 93
+        add("logits", step, vector(found.logits), words=book.sentence(found.read))
+        add("choice", step, found.guess, words=book.sentence(found.read))
+    head = [book.words(key) for key in ("what", "value", "step")]
+    book.table(book.words("caption"), head, rows)
+
+
+def vector(values: Values, decimals: int | None = None) -> Parts:
+    """Numbers in square brackets."""
+    return ("[", *listed(values, decimals), "]")
+
+
+def is_tutorial(book: Book) -> bool:
+    """Whether the lesson shows the model and the sentences that the errata are about."""
+    tutorial = tutorial_weights()
+    try:
+        return all(
+            getattr(tutorial.config, field.name) == _told(book, field.name)
+            for field in fields(tutorial.config)
+        ) and all(
+            np.array_equal(book.training.weight(name).array, matrix)
+            for name, matrix in tutorial.matrices.items()
+        )
+    except LookupError:
+        return False
+
+
+def _told(book: Book, field: str) -> object:
+    """A field of the configuration, which JSON has made lists of."""
+    found = book.reads.value("training", f"config:{field}")
+    return tuple(map(tuple, found)) if isinstance(found, list) else found
+
+
+@cache
+def entries() -> list[Erratum]:
+    """Computed once in a process: it trains two models."""
+    return errata()
+
+
+def tutorial_errata(book: Book) -> None:
+    """The entries of docs/errata.md, in the handout's language."""
+    named = book.handout.words
+    blocks = book.section("errata", named["errata"], "both").blocks
+    book.say("intro")
+    for n, entry in enumerate(entries(), start=1):
+        told = book.texts["errata"][entry.key]
+        blocks.append(Paragraph((f"{n}. {filled(told['title'], entry.facts)}",), "heading"))
+        for part, label in (("printed", named["printed"]), ("computed", named["computed"])):
+            blocks.append(Paragraph((f"{label}{filled(told[part], entry.facts)}",), "erratum"))
+        blocks.append(Paragraph((filled(told["reason"], entry.facts),), "erratum"))
+
+
+def filled(template: str, facts: Mapping[str, str]) -> str:
+    """The template with the facts, and minus signs as the handout has them."""
+    return re.sub(r"(?<!\w)-(?=\d)", MINUS, template.format_map(facts))

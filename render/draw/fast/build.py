@@ -22,6 +22,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from engine.errors import LectureError
+from engine.files import write_aside
+
 VARIABLE = "LECTURE_NATIVE"
 _NAME = "lecture_native"
 _SOURCES = Path(__file__).parent / "native"
@@ -85,21 +88,19 @@ def _build(target: Path) -> None:
     compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")), None)
     if compiler is None:
         raise NotBuilt("there is no C compiler")
-    handle, unfinished = tempfile.mkstemp(suffix=".so", dir=target.parent)
-    os.close(handle)
     include = [sysconfig.get_paths()["include"], np.get_include()]
     command = [*shlex.split(compiler), *_OPTIONS, *(f"-I{folder}" for folder in include)]
     command += [str(path) for path in _files() if path.suffix == ".c"]
-    command += ["-o", unfinished, "-lm", *(["-ldl"] if sys.platform == "linux" else [])]
     if sys.platform == "darwin":
         command += ["-undefined", "dynamic_lookup"]
+    command += ["-lm", *(["-ldl"] if sys.platform == "linux" else [])]
     try:
-        made = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
-        if made.returncode != 0:
-            raise NotBuilt(f"{compiler}: {(made.stderr.strip() or 'failed').splitlines()[0]}")
-        Path(unfinished).replace(target)
-    except (OSError, subprocess.TimeoutExpired) as error:
+        with tempfile.TemporaryDirectory(prefix="transformer-lecture-") as folder:
+            library = Path(folder) / target.name
+            command += ["-o", str(library)]
+            made = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
+            if made.returncode != 0:
+                raise NotBuilt(f"{compiler}: {(made.stderr.strip() or 'failed').splitlines()[0]}")
+            write_aside(target, library.read_bytes())
+    except (OSError, LectureError, subprocess.TimeoutExpired) as error:
         raise NotBuilt(f"{compiler}: {error}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            Path(unfinished).unlink()

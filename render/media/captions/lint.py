@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from render.media.captions import terms
-from render.media.captions.cues import Cue
-from render.media.captions.rules import GAP, LINES, LONGEST, RULES, SHORTEST
-from render.media.captions.sentences import Range, Sentence
+from render.media.captions.breaking import Range, Sentence, term_ranges
+from render.media.captions.rules import GAP, LINES, LONGEST, RULES, SHORTEST, length
+from render.media.timedtext import Cue
 
 _NUMBER = re.compile(r"[−+-]?\d[\d.,]*(?:e[−-]?\d+)?%?")
 _CLOSING = "」』）》〉】”’)]},.;:!?，。；：！？、…%"
@@ -36,6 +35,12 @@ def faults(said: Sequence[Sentence], cues: Sequence[Cue], language: str, fps: in
     return found
 
 
+def speed(cue: Cue, fps: int, language: str) -> float:
+    """Characters a second."""
+    start, end = cue.milliseconds(fps)
+    return length(cue.lines, language) * 1000 / (end - start)
+
+
 def _of_cue(cue: Cue, language: str, fps: int) -> Iterator[str]:
     rules, seconds = RULES[language], (cue.end - cue.start) / fps
     if not 1 <= len(cue.lines) <= LINES:
@@ -45,8 +50,8 @@ def _of_cue(cue: Cue, language: str, fps: int) -> Iterator[str]:
             yield f"a line of {len(line)} characters, at most {rules.line}"
         if not line.strip() or line != line.strip():
             yield "a line with blanks at its ends"
-    if cue.speed(fps, language) > rules.speed:
-        yield f"{cue.speed(fps, language):.1f} characters a second, at most {rules.speed:g}"
+    if speed(cue, fps, language) > rules.speed:
+        yield f"{speed(cue, fps, language):.1f} characters a second, at most {rules.speed:g}"
     if seconds < SHORTEST - 0.5 / fps or seconds > LONGEST:
         yield f"{seconds:.2f} s long, not {SHORTEST:.2f} to {LONGEST:g} s"
 
@@ -64,7 +69,7 @@ def _own(said: Sentence, cues: Sequence[Cue], fps: int) -> tuple[list[Cue], list
 def _breaks(said: Sentence, lines: Sequence[str], language: str) -> Iterator[str]:
     text = said.text
     numbers = [match.span() for match in _NUMBER.finditer(text)]
-    places = [*said.whole, *terms.ranges(text, language), *numbers]
+    places = [*said.whole, *term_ranges(text, language), *numbers]
     start = 0
     for before, line in pairwise(["", *lines]):
         at = text.index(line.strip(), start)

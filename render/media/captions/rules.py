@@ -19,3 +19,8 @@ RULES = {"zh": Rules(16, 9.0, ""), "en": Rules(42, 17.0, " ")}
 LINES = 2  # in a cue
 GAP = 2  # frames between two cues
 SHORTEST, LONGEST = 5 / 6, 7.0  # seconds of a cue
+
+
+def length(lines: tuple[str, ...], language: str) -> int:
+    """Characters to be read."""
+    return len(RULES[language].space.join(lines))

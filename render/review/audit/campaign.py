@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import Any
 
 import engine
 from engine.errors import LectureError, from_os_error
-from render.base.helpers import share_out
+from render.base.failure import Failure
+from render.base.process import share_out
 from render.review.audit.fault import Fault
 from scenes import registry
 from scenes.registry import SceneInfo
@@ -53,11 +53,8 @@ def run_check(check: Check) -> Outcome:
             quarters=check.quarters,
             folder=folder,
         )
-    except LectureError as error:
-        return check, str(error)
     except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        return check, f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})"
+        return check, Failure.of(error).line
     return check, found
 
 

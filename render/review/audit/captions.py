@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from render.media.captions.lint import faults
-from render.media.captions.sentences import sentences
-from render.media.captions.timing import cues
+from render.media.captions.write import cues, sentences
 from render.media.quality import QUALITIES
-from render.media.sidefiles import LANGUAGES
+from render.media.sidecars import LANGUAGES
 from render.review.audit.fault import Fault
 from scenes import texts, theme
 from scenes.base import LectureScene

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
 from pathlib import Path
 
+from render.base import files
 from render.base.project import ASSETS
 from render.review.compare.beats import scene_section
 from render.review.compare.matrices import matrix_panel
@@ -40,13 +40,8 @@ class Names:
 
 
 def write(path: Path, names: Names, both: Both, scenes: Sequence[Compared]) -> None:
-    """Put the page in place, whole or not at all. Raises OSError."""
-    aside = path.with_name(f".{os.getpid()}_{path.name}")
-    try:
-        aside.write_text("\n".join(_page(names, both, scenes)), encoding="utf-8")
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    """Put the page in place, whole or not at all. Raises LectureError."""
+    files.write(path, "\n".join(_page(names, both, scenes)))
 
 
 def _page(names: Names, both: Both, scenes: Sequence[Compared]) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +11,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from engine.errors import LectureError, one_line
-from render.build.incremental.changes import values_moved
-from render.build.task import Failure
+from render.base.differences import entries_moved
+from render.base.failure import Failure
 from render.review.audit.provenance import describe
 from render.review.compare.pairs import Change, Shown, changed, changes
 from render.review.compare.weights import passes_of
@@ -96,12 +94,8 @@ def attempt(job: Job) -> Compared | tuple[SceneInfo, Failure]:
     """As :func:`compare`; why it could not be done is returned, so that others go on."""
     try:
         return compare(job)
-    except LectureError as error:
-        return job.scene, Failure(str(error), mistake=True)
     except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        said = f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})"
-        return job.scene, Failure(one_line(said), mistake=False)
+        return job.scene, Failure.of(error)
 
 
 def compare(job: Job) -> Compared:
@@ -111,7 +105,7 @@ def compare(job: Job) -> Compared:
 
     said = playthrough.play(job.scene, job.old, words_only=True)
     title = str(texts.entry(job.old.language, job.scene.slug, "title"))
-    reasons = values_moved(said.reads.document()["values"], passes_of(job.new))
+    reasons = entries_moved(said.reads.document()["values"], passes_of(job.new))
     if not reasons:
         return Compared(job.scene, title)
     old, new = _Played(job, job.old), _Played(job, job.new)

@@ -1,0 +1,73 @@
+"""How values that were read differ from what they are now, told in numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from engine.errors import LectureError
+from engine.passes import Passes
+from engine.reads import KEPT, elements_of, seen_of
+from render.base.reads import Input, Json, Reason, input_of, value_now
+
+_NONE = (LectureError, LookupError, ValueError, AttributeError, TypeError)
+
+
+def values_moved(said: Iterable[Input], passes: Passes) -> list[Reason]:
+    """Of the values read, those that are others in ``passes``; first what comes first in the
+    model."""
+    moved = []
+    for one in said:
+        run, name, asked = one.arg
+        line, place = f"{one.name}: is no longer there", (2, 0)
+        try:
+            if value_now(passes, one.arg)[1] == one:
+                continue
+        except _NONE:
+            pass
+        try:
+            line = f"{one.name}: {_moved(one, asked, passes.value(run, name))}"
+            place = _place(run, name, passes)
+        except _NONE:
+            pass
+        moved.append((place, Reason(line, one)))
+    return [reason for _, reason in sorted(moved, key=lambda pair: (pair[0], pair[1].line))]
+
+
+def entries_moved(entries: Iterable[Mapping[str, Any]], passes: Passes) -> list[str]:
+    """The same, in lines, for the entries of an ``engine.reads`` document."""
+    return [reason.line for reason in values_moved(map(input_of, entries), passes)]
+
+
+def _moved(one: Input, asked: Json, now: Any) -> str:
+    if asked is None:
+        return f"was {_short(json.loads(one.digest))}, is {_short(now)}"
+    now = np.asarray(now)
+    if list(now.shape) != asked["shape"] or now.dtype.str != asked["type"]:
+        return f"was {_size(asked['shape'])}, is {_size(now.shape)}"
+    seen = seen_of(asked)
+    if int(seen.sum()) > KEPT:
+        return "changed"
+    old = elements_of({**asked, "data": one.digest})
+    assert old is not None
+    apart = np.abs(now[seen].astype(float) - old.astype(float))
+    return (
+        f"changed by at most {np.nanmax(apart):.6g} (in {np.count_nonzero(apart)} of {apart.size})"
+    )
+
+
+def _place(run: str, name: str, passes: Passes) -> tuple[int, int]:
+    names = list(passes.trace(run))
+    return (1, names.index(name)) if name in names else (0, 0)
+
+
+def _short(value: Any) -> str:
+    text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _size(shape: Any) -> str:
+    return " x ".join(map(str, shape)) or "a single number"

@@ -1,0 +1,46 @@
+"""Why something could not be made, in one line."""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import LectureError, one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why something was not made: one line; ``mistake``: in the input, not in the code;
+    ``lost``: its process was gone without a word, so that another try may help."""
+
+    line: str
+    mistake: bool
+    lost: bool = False
+
+    @classmethod
+    def of(cls, error: BaseException, about: str = "") -> Failure:
+        """An exception in one line that begins with what it is ``about``. What is not the user's
+        mistake gets the line of code it comes from."""
+        begun = f"{about}: " if about else ""
+        if isinstance(error, LectureError):
+            return cls(f"{begun}{error}", mistake=True)
+        line = f"{begun}{type(error).__name__}: {error}"
+        frames = traceback.extract_tb(error.__traceback__)
+        if frames:
+            line += f" ({frames[-1].filename}:{frames[-1].lineno})"
+        return cls(one_line(line), mistake=False)
+
+
+def need(module: str, extra: str, wanted_by: str) -> Any:
+    """The module ``module`` of the extra ``extra`` (``pyproject.toml``), which the option or
+    command ``wanted_by`` needs. Raises LectureError with the command that installs it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise LectureError(
+            where=wanted_by,
+            expected=f"more packages (type: ./render.sh install {extra})",
+            found=f"no {error.name or module}",
+        ) from error

@@ -1,0 +1,278 @@
+"""Files and folders that appear whole or not at all; locks and free space.
+
+What is unfinished lies on the disk where it will be put: under a hidden name beside it, or in a
+private folder whose lock is held for as long as its process, or a worker that inherited the lock,
+lives. A folder whose lock is free was left by a killed process; the next one removes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.errors import LectureError, from_os_error
+
+#: folder in an output folder with the records and what is unfinished
+STATE = ".render"
+_LOCK = ".lock"
+_MB = 1_000_000
+_SECONDS_TO_LOCK = 60  # a private folder without a lock that is older is nobody's
+_FICLONE = 0x40049409  # Linux: share the blocks of another file until one of them is written to
+
+
+@contextlib.contextmanager
+def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
+    """A hidden name beside ``path``, with its ending, to write a file to; at the end of the
+    ``with`` it is renamed to ``path``. ``durable``: on the disk before that.
+
+    Whatever is raised leaves ``path`` as it was. An OSError becomes a LectureError about ``path``.
+    """
+    fresh = path.with_name(f".{secrets.token_hex(8)}{path.suffix}")
+    try:
+        yield fresh
+        if durable:
+            with fresh.open("rb") as file:
+                os.fsync(file.fileno())
+        fresh.replace(path)
+    except OSError as error:
+        raise from_os_error(error, path) from error
+    finally:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
+
+
+def write(path: Path, data: str | bytes, *, durable: bool = False, mode: int = 0o666) -> None:
+    """Write a whole file; text in UTF-8. ``mode``: permissions, cut by the umask. Raises
+    LectureError, and the old file is as it was."""
+    with replacing(path, durable=durable) as fresh:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data.encode("utf-8") if isinstance(data, str) else data)
+
+
+def write_state(path: Path, document: Any) -> None:
+    """Write what is remembered as JSON; a full disk is no reason to fail."""
+    with contextlib.suppress(LectureError):
+        write(path, json.dumps(document, ensure_ascii=False))
+
+
+def put_file(finished: Path, target: Path) -> None:
+    """Move a finished file to its place, when all of it is on the disk. It may come from another
+    file system. Raises LectureError about ``target``."""
+    try:
+        elsewhere = finished.stat().st_dev != target.parent.stat().st_dev
+    except OSError as error:
+        raise from_os_error(error, target) from error
+    with replacing(target, durable=True) as fresh:
+        if elsewhere:
+            shutil.copy2(finished, fresh)
+        else:
+            finished.rename(fresh)
+
+
+def put_folder(finished: Path, target: Path) -> None:
+    """Rename a folder of :func:`staging_folder` to its place; what was there goes."""
+    old = finished.parent / "old"
+    with contextlib.suppress(FileNotFoundError):
+        target.rename(old)
+    try:
+        finished.rename(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            old.rename(target)
+        raise
+
+
+def bring(source: Path, target: Path) -> None:
+    """``target`` becomes the same file as ``source``: a second name for it where the file system
+    has such a thing, so it takes no room; else a copy. Videos are replaced by renaming, never
+    written to, so a second name stays what it was."""
+    try:
+        os.link(source, target)
+        return
+    except FileNotFoundError:
+        raise
+    except OSError:
+        pass
+    size = source.stat().st_size
+    check_free_space({target.parent: size}, where=source, field="room for a copy")
+    copy(source, target)
+
+
+def copy(source: Path, target: Path) -> None:
+    """A file of its own with the same bytes, which shares their blocks where it can."""
+    with source.open("rb") as old, target.open("xb") as new:
+        try:
+            fcntl.ioctl(new.fileno(), _FICLONE, old.fileno())
+        except OSError:
+            shutil.copyfileobj(old, new, 1 << 20)
+
+
+class PrivateFolder:
+    """``with PrivateFolder(parent, prefix) as folder``: a new folder that is locked, and gone at
+    the end; what killed processes left under the same prefix is removed. Raises OSError."""
+
+    def __init__(self, parent: Path, prefix: str) -> None:
+        _remove_abandoned(parent, prefix)
+        while True:
+            self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+            #: a worker that inherits this descriptor keeps the folder from removal
+            self.lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            if _try_lock(self.lock) and os.fstat(self.lock).st_nlink:
+                break
+            os.close(self.lock)  # another process thought it abandoned
+
+    def close(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self.lock)
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextlib.contextmanager
+def staging_folder(target: Path) -> Iterator[Path]:
+    """An empty private folder beside ``target``, on the same disk; gone at the end.
+
+    Raises LectureError where nothing can be written, and for a full disk inside the ``with``.
+    """
+    make_folder(target.parent)
+    try:
+        with PrivateFolder(target.parent, f".{target.name}.") as private:
+            inside = private / "new"
+            inside.mkdir()
+            yield inside
+    except OSError as error:
+        raise from_os_error(error, error.filename or target) from error
+
+
+class Workspace:
+    """``with Workspace(out) as space``: makes and locks a private folder of one run in
+    ``OUT/.render``, removes it at the end.
+
+    ``out`` is made if need be. Raises LectureError where it cannot be written to.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.state = out / STATE
+        with _output_folder(out):
+            self.state.mkdir(parents=True, exist_ok=True)
+            self._private = PrivateFolder(self.state, "run-")
+        self.folder = self._private.path
+
+    @property
+    def lock(self) -> int:
+        """The descriptor of the lock; a worker that inherits it keeps the folder from removal."""
+        return self._private.lock
+
+    def fresh_folder(self, name: str) -> Path:
+        """A new private folder, with a name of its own that begins with ``name``."""
+        return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.folder))
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._private.close()
+        with contextlib.suppress(OSError):
+            _remove_abandoned(self.state, "run-")  # whose last worker may have ended meanwhile
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder for results where there is none. Raises LectureError where that cannot be, or
+    nothing can be written in it."""
+    with _output_folder(path):
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+
+
+@contextlib.contextmanager
+def alone(path: Path, expected: str, found: str) -> Iterator[None]:
+    """Hold the lock of a file or folder. Raises LectureError with ``expected`` and ``found`` where
+    another process holds it."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if not _try_lock(descriptor):
+            raise LectureError(where=path, expected=expected, found=found)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _output_folder(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except (NotADirectoryError, FileExistsError) as error:
+        raise LectureError(
+            where=out, field="output folder", expected="a folder", found="a file"
+        ) from error
+    except OSError as error:
+        raise LectureError(
+            where=out,
+            field="output folder",
+            expected="one that can be written to",
+            found=from_os_error(error, out).found,
+        ) from error
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _remove_abandoned(parent: Path, prefix: str) -> None:
+    """Remove the private folders of processes that are no longer alive."""
+    for folder in [path for path in parent.iterdir() if path.name.startswith(prefix)]:
+        try:
+            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            _remove_lockless(folder)
+            continue
+        if _try_lock(lock):
+            shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _remove_lockless(folder: Path) -> None:
+    """Remove a folder whose process was killed before it could lock it."""
+    with contextlib.suppress(OSError):
+        if folder.is_dir() and time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_free_space(
+    needed: Mapping[Path, float], where: Path | None = None, field: str = "disk"
+) -> None:
+    """Raise LectureError where that plainly does not fit. ``needed``: bytes by folder."""
+    disks: dict[int, list[Path]] = {}
+    for folder in needed:
+        disks.setdefault(folder.stat().st_dev, []).append(folder)
+    for folders in disks.values():
+        size = sum(needed[folder] for folder in folders)
+        free = shutil.disk_usage(folders[0]).free
+        if free < size:
+            raise LectureError(
+                where=where or folders[0],
+                field=field,
+                expected=f"about {size / _MB:.0f} MB free",
+                found=f"{free / _MB:.0f} MB",
+            )

@@ -1,0 +1,273 @@
+"""What makers read and what they made: plain data that says what a product depends on.
+
+A maker gets a :class:`Reads`. Through it, and through nothing else, numbers, texts, files and
+pauses for speech reach it; everything given is recorded as an :class:`Input`, also what was looked
+for in vain. The :class:`Made` of a product is its record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from engine import reads as engine_reads
+from engine.passes import Passes
+from engine.reads import digest_of, look_up, packed
+from render.base.project import ROOT
+
+#: plain data, as JSON has it
+Json = Any
+#: watches the play of a scene for another product
+Observer = Callable[[Any], Callable[[Path], None]]
+InputKind = Literal["spec", "value", "text", "file", "pause", "need", "code", "tool"]
+_SITE = "site-packages"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One thing that a product depends on: ``kind`` and ``name`` (and ``arg``, plain data) say what
+    was asked for, ``digest`` what the answer was; an empty one: that nothing was there."""
+
+    kind: InputKind
+    name: str
+    arg: Json
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a product is out of date: the input that differs, if it is one, in a line."""
+
+    line: str
+    input: Input | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A file as it was: size in bytes, time of its last change, SHA-256 of its contents."""
+
+    size: int
+    mtime_ns: int
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> Stamp:
+        """Raises OSError."""
+        status = path.stat()
+        return cls(status.st_size, status.st_mtime_ns, sha256(path))
+
+    def holds(self, path: Path) -> bool:
+        """Whether ``path`` is this file. Contents are read only where its time is another, as in a
+        copied folder."""
+        try:
+            status = path.stat()
+            if status.st_size != self.size:
+                return False
+            return status.st_mtime_ns == self.mtime_ns or sha256(path) == self.sha256
+        except OSError:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The record of a product. ``files`` by role; ``content`` stands for all that other products
+    see of it; ``facts`` are plain data for them (frames, beats, cues).
+
+    ``paths``: where the files are, for a maker that needs them; not in the record.
+    """
+
+    key: str
+    inputs: tuple[Input, ...]
+    files: Mapping[str, Stamp]
+    content: str
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    paths: Mapping[str, str] = field(default_factory=dict)
+
+    def path(self, role: str) -> Path:
+        """Where the file of a role is. Raises KeyError where there is none."""
+        return Path(self.paths[role])
+
+    def to_json(self) -> dict[str, Json]:
+        """For the record: without ``paths``."""
+        return {
+            "key": self.key,
+            "inputs": [[one.kind, one.name, one.arg, one.digest] for one in self.inputs],
+            "files": {role: asdict(stamp) for role, stamp in self.files.items()},
+            "content": self.content,
+            "facts": dict(self.facts),
+        }
+
+    @classmethod
+    def from_json(cls, said: Json, paths: Mapping[str, str] | None = None) -> Made:
+        """Raises LookupError, TypeError, ValueError or AttributeError for what is no record."""
+        inputs = tuple(
+            Input(cast(InputKind, str(kind)), str(name), arg, str(digest))
+            for kind, name, arg, digest in said["inputs"]
+        )
+        files = {
+            str(role): Stamp(int(each["size"]), int(each["mtime_ns"]), str(each["sha256"]))
+            for role, each in said["files"].items()
+        }
+        facts = dict(said["facts"])
+        return cls(str(said["key"]), inputs, files, str(said["content"]), facts, paths or {})
+
+
+class Reads:
+    """Gives a maker what it asks for, and records it.
+
+    ``settings``: the weights and words that values are computed from: ``weights``,
+    ``inference_weights`` (paths), ``source``, ``target``. ``key``: of what is being made, where all
+    it depends on is known before. ``spoken``: what the speaker of a scene must know; None where
+    nobody speaks. ``threads``: cores that may be used, ``length``: frames that are to be expected,
+    ``observers``: called with a scene before it plays; what each returns is called with the folder
+    afterwards. None of the three may decide about what is made.
+    """
+
+    def __init__(
+        self,
+        settings: Mapping[str, str],
+        key: str = "",
+        spoken: Mapping[str, Json] | None = None,
+        threads: int = 1,
+        length: int = 0,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        self.settings = settings
+        self.key = key
+        self.spoken = spoken
+        self.threads = threads
+        self.length = length
+        self.observers = observers
+        self._values = engine_reads.Reads()
+        self._found: dict[tuple[str, str], Input] = {}
+
+    @cached_property
+    def passes(self) -> Passes:
+        """The passes that values come from; what is taken from them directly is not recorded."""
+        own = self.settings
+        files = Path(own["weights"]), Path(own["inference_weights"])
+        return Passes(*files, own["source"], own["target"])
+
+    def value(self, run: str, name: str, index: Json = ...) -> Any:
+        """A value of a pass by its name (``engine.passes``), or the part of an array at ``index``.
+        Raises LookupError, ValueError or LectureError where there is none."""
+        found = self.passes.value(run, name)
+        if not hasattr(found, "shape"):
+            self._values.plain(run, name, found)
+            return found
+        self._values.array(run, name, found)[index] = True
+        return found[index]
+
+    def text(self, language: str, *path: str) -> Json:
+        """A text of ``assets/text`` by its keys, or a table of texts; None where there is none."""
+        from scenes import texts
+
+        found = look_up(texts.load(language), path)
+        self._note_text(language, path, digest_of(found))
+        return found
+
+    def entry(self, language: str, *path: str) -> Json:
+        """The same; raises LectureError where there is none."""
+        from scenes import texts
+
+        found = self.text(language, *path)
+        return texts.entry(language, *path) if found is None else found
+
+    def file(self, path: Path) -> bytes:
+        """A file's contents. Raises OSError; that it is not there is recorded too."""
+        try:
+            data = path.read_bytes()
+        except OSError:
+            self._note(Input("file", shown(path), None, ""))
+            raise
+        self._note(Input("file", shown(path), None, hashlib.sha256(data).hexdigest()))
+        return data
+
+    def uses(self, path: Path) -> Path:
+        """``path``, recorded as read; for what others open (a font, a template's folder)."""
+        digest = sha256(path) if path.is_file() else ""
+        self._note(Input("file", shown(path), None, digest))
+        return path
+
+    def pause(self, beat: str, busy: float, quiet: float, fps: int, spoken: float) -> int:
+        """Frames that a beat waits after ``busy`` seconds of animation, ``quiet`` seconds in
+        silence, longer where ``spoken``, the seconds of its speech, is."""
+        frames = pause(busy, quiet, spoken, fps)
+        self._note(Input("pause", beat, [busy, quiet, fps], str(frames)))
+        return frames
+
+    def take(self, scene: engine_reads.Reads, language: str) -> None:
+        """Record what a scene has read: values, and texts in its language."""
+        document = scene.document()
+        for entry in document["values"]:
+            self._note(input_of(entry))
+        for path, digest in document["texts"]:
+            self._note_text(language, path, digest)
+
+    def inputs(self) -> tuple[Input, ...]:
+        """Everything read so far, sorted."""
+        found = dict(self._found)
+        for entry in self._values.document()["values"]:
+            own = input_of(entry)
+            found[own.kind, own.name] = own
+        return tuple(found[key] for key in sorted(found))
+
+    def _note(self, read: Input) -> None:
+        self._found[read.kind, read.name] = read
+
+    def _note_text(self, language: str, path: Any, digest: str | None) -> None:
+        name = f"{language} {'.'.join(path)}"
+        self._note(Input("text", name, [language, list(path)], digest or ""))
+
+
+def pause(busy: float, quiet: float, spoken: float, fps: int) -> int:
+    """Frames that a beat waits when its animations are over: as ``scenes.base`` and Manim do."""
+    return int(max(quiet, spoken - busy) / (1 / fps))
+
+
+def input_of(entry: Mapping[str, Any]) -> Input:
+    """An entry of ``engine.reads`` as an input: the answer is the data itself where that is little,
+    so that a change can be told in numbers."""
+    run, name = str(entry["run"]), str(entry["name"])
+    asked = {key: entry[key] for key in ("shape", "type", "seen") if key in entry}
+    if "plain" in entry:
+        answer = json.dumps(entry["plain"], ensure_ascii=False)
+    else:
+        answer = str(entry.get("data", entry.get("digest")))
+    return Input("value", f"{run} {name}", [run, name, asked or None], answer)
+
+
+def value_now(passes: Passes, arg: Json) -> tuple[Any, Input]:
+    """A value as it is now, and the input that would be recorded for the same elements. Raises
+    LookupError, ValueError or LectureError where there is no such value."""
+    run, name, asked = arg
+    value = passes.value(run, name)
+    if asked is None:
+        return value, input_of({"run": run, "name": name, "plain": value})
+    if list(value.shape) != asked["shape"]:
+        raise ValueError("another shape")
+    entry = packed(value, engine_reads.seen_of(asked))
+    return value, input_of({"run": run, "name": name, **entry})
+
+
+def shown(path: Path) -> str:
+    """A file's name that is the same on every machine, where it belongs to the project or to an
+    installed package."""
+    whole = path.absolute()
+    if whole.is_relative_to(ROOT) and _SITE not in whole.parts:
+        return whole.relative_to(ROOT).as_posix()
+    if _SITE in whole.parts:
+        at = len(whole.parts) - whole.parts[::-1].index(_SITE)
+        return "/".join((_SITE, *whole.parts[at:]))
+    return whole.as_posix()
+
+
+def sha256(path: Path) -> str:
+    """The digest of a file's contents. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

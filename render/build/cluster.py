@@ -1,0 +1,341 @@
+"""The pool whose workers are those of a Dask cluster (docs/cluster.md): the extra ``cluster``.
+
+Works that draw are Dask's to distribute, and to try again where a worker is lost; everything light
+is made here. Results come back through the cache. A plugin asks each worker, whenever it comes,
+whether it would draw just what this machine would; those that would get a resource of this run's
+own, one for each thread, which works ask for. So the others get nothing, and stay as they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import pickle
+import queue
+import re
+import secrets
+import signal
+import time
+from asyncio import CancelledError
+from collections.abc import Callable, Iterator
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any
+
+from engine.errors import LectureError, one_line
+from engine.reader import WEIGHT_BYTES, read_bytes
+from render.base.failure import Failure, need
+from render.base.reads import Made
+from render.build import remote
+from render.build.cache import Cache
+from render.build.events import Event
+from render.build.places import CacheChoice
+from render.build.pool import LocalPool
+from render.build.product import Work
+
+RETRIES = 2  # of a work, as long as nothing but its worker is to blame
+_EXPECTED = "tcp://HOST:PORT, tls://HOST:PORT or local:NUMBER"
+_ANSWER = 30.0  # seconds for the scheduler to answer
+_LOOK_EVERY = 1.0  # seconds, at who is there
+_PATIENCE = 60.0  # seconds without a worker that can be used, where some are there
+#: seconds until a shared folder shows what another machine has just written
+_WAITS = (0.0, 0.5, 1.0, 2.0, 4.0)
+_MOST = 256  # workers on this machine
+_WEIGHTS = ("weights", "inference_weights")
+
+
+def check(address: str, cache: CacheChoice) -> None:
+    """Raise LectureError for an invalid address, for a cache that workers elsewhere cannot reach,
+    and where packages are missing."""
+    number = _workers_here(address)
+    for module in ("distributed", "cryptography"):
+        need(module, "cluster", "--cluster")
+    if number is None and not cache.named:
+        raise LectureError(
+            where="--cluster",
+            expected="a --store that its workers reach, too: a shared folder or a URL like s3://…",
+            found="none" if cache.url is None else "only the cache folder of this machine",
+        )
+
+
+def cache_for(choice: CacheChoice, scratch: Path) -> CacheChoice:
+    """The cache that results come back through; only workers on this machine can do without one
+    that the user knows of. It is needed, so that it is an error if it cannot be used."""
+    url = choice.address if choice.url else str(scratch / "store")
+    return CacheChoice(url, named=True, limit=choice.limit if choice.url else None)
+
+
+def _workers_here(address: str) -> int | None:
+    """The number of workers that ``local:N`` means, None for the address of a scheduler."""
+    local = re.fullmatch(r"local:(\d{1,9})", address)
+    number = int(local[1]) if local else None
+    known = re.fullmatch(r"(tcp|tls|ucx|ws|wss)://\S+:\d+", address)
+    if not (1 <= number <= _MOST if number is not None else known):
+        raise LectureError(where="--cluster", expected=_EXPECTED, found=repr(address))
+    return number
+
+
+@contextlib.contextmanager
+def client(address: str, scratch: Path, say: Callable[[str], None]) -> Iterator[Any]:
+    """A client; a cluster of this machine ends with it, and only this process can talk to it.
+    ``scratch``: a private folder for its workers. Raises LectureError where nobody answers."""
+    number = _workers_here(address)
+    import dask
+    from distributed import Client, LocalCluster, Security
+
+    # What a user has to know comes as lines of ours; of Dask only disasters.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    quiet = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.limit": "1h"}
+    reached: dict[str, Any] = {"address": address, "timeout": _ANSWER, "set_as_default": False}
+    with contextlib.ExitStack() as stack, dask.config.set(quiet):
+        if number is not None:
+            reached["security"] = Security.temporary()  # type: ignore[no-untyped-call]
+            with _without_interrupts():
+                reached["address"] = LocalCluster(  # type: ignore[no-untyped-call]
+                    n_workers=number,
+                    threads_per_worker=1,
+                    protocol="tls://",
+                    security=reached["security"],
+                    host="127.0.0.1",
+                    dashboard_address="127.0.0.1:0",  # there is none, but None is port 8787
+                    memory_limit=0,  # the drawing processes are not the worker's own memory
+                    silence_logs=logging.CRITICAL,
+                    local_directory=str(scratch),
+                )
+            stack.enter_context(reached["address"])
+        elif not address.startswith(("tls:", "wss:")):
+            say(f"{address}: traffic is not encrypted; with tls:// it is (docs/cluster.md)")
+        try:
+            made = Client(**reached)  # type: ignore[no-untyped-call]
+        except (OSError, TimeoutError, ValueError, TypeError) as error:
+            raise LectureError(
+                where=f"--cluster {address}",
+                expected="a Dask scheduler that answers",
+                found=one_line(str(error) or type(error).__name__),
+            ) from error
+        yield stack.enter_context(made)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Threads and processes begun meanwhile, and theirs, never get Ctrl-C: the terminal sends it to
+    all, but only this process is to act on it. It gets one that came meanwhile at the end."""
+    resource_tracker.ensure_running()  # else it is begun meanwhile, and takes the block away
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class ClusterPool:
+    """``with ClusterPool(address, cache, scratch, say) as pool``. ``cache``: that of this run, see
+    :func:`cache_for`; ``scratch``: a private folder; ``say`` takes a line for the user.
+
+    Entering it waits for a worker that can be used. Raises LectureError where all are refused, and
+    from :meth:`events` where the scheduler is gone.
+    """
+
+    def __init__(
+        self, address: str, cache: Cache, scratch: Path, say: Callable[[str], None]
+    ) -> None:
+        self._address, self._cache, self._scratch, self._say = address, cache, scratch, say
+        self._run = f"lecture-{secrets.token_hex(8)}"  # names the resource, the topic, the plugin
+        self._heard: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._threads: dict[str, int] = {}  # by worker, 0 for one that is refused
+        self._works: dict[str, tuple[Work, Any]] = {}  # and future, by key
+        self._alone_since = self._looked = 0.0
+        self._asked_for = remote.fingerprint()
+
+    @property
+    def slots(self) -> int:
+        """Works that are drawn at a time; at least one, which may wait for a worker."""
+        return max(1, sum(self._threads.values()))
+
+    def __enter__(self) -> ClusterPool:
+        asked = remote.Asked(self._cache.address, self._cache.mark, self._asked_for, self._run)
+        with contextlib.ExitStack() as stack:
+            self._light = stack.enter_context(LocalPool(0))
+            self._client = stack.enter_context(client(self._address, self._scratch, self._say))
+            self._client.subscribe_topic(self._run, lambda event: self._heard.put(event[1]))
+            stack.callback(self._leave)
+            self._client.register_plugin(_plugin(_bytes(remote.examine, asked), self._run))
+            while not any(self._threads.values()):
+                self._look()
+                self._attend(_LOOK_EVERY / 4)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _leave(self) -> None:
+        with contextlib.suppress(Exception):  # of a scheduler that is gone
+            self._client.cancel([future for _, future in self._works.values()], force=True)
+            self._client.unregister_worker_plugin(self._run)
+
+    def submit(self, work: Work) -> None:
+        """Make a product: one that is drawn on the cluster, any other here."""
+        if not work.heavy:
+            self._light.submit(work)
+            return
+        for made in work.needs.values():
+            self._cache.lend(made)
+        named = {name: Path(work.settings[name]) for name in _WEIGHTS if name in work.settings}
+        files = {name: read_bytes(path, WEIGHT_BYTES) for name, path in named.items()}
+        key = f"{self._run}-{secrets.token_hex(8)}"
+        future = self._client.submit(
+            pickle.loads,
+            _bytes(remote.render, work.to_json(), files, self._run),
+            key=key,
+            resources={self._run: 1},
+            retries=RETRIES,
+            pure=False,
+        )
+        self._works[key] = work, future
+        future.add_done_callback(lambda _: self._heard.put({"kind": "done", "key": key}))
+
+    def events(self, timeout: float | None = None) -> Iterator[Event]:
+        """What has happened since the last call; waits for the first, at most ``timeout``
+        seconds. Raises LectureError where nobody can go on."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            self._look()
+            found = [*self._light.events(timeout=0), *self._attend(0.05)]
+            yield from found
+            if found or (end is not None and time.monotonic() >= end):
+                return
+
+    def _look(self) -> None:
+        """Who is gone; raises LectureError where nobody can be waited for."""
+        now = time.monotonic()
+        if now < self._looked + _LOOK_EVERY:
+            return
+        try:
+            there = self._client.scheduler_info(n_workers=-1)["workers"]
+        except Exception as error:  # of many kinds: what is closed can no longer be asked
+            raise LectureError(
+                where="--cluster",
+                expected="the scheduler still there (run again to go on: finished scenes are kept)",
+                found=one_line(f"{type(error).__name__}: {error}"),
+            ) from error
+        self._looked = now
+        for address in [address for address in self._threads if address not in there]:
+            if self._threads.pop(address) and self._works:
+                self._say(f"worker {address} is gone; what it was doing is to be done again")
+        if any(self._threads.values()):
+            self._alone_since = 0.0
+        elif not self._alone_since:
+            self._alone_since = now
+            if not there:
+                self._say("no worker is there that can be used; waiting for one (Ctrl-C ends this)")
+        elif there and set(there) == set(self._threads) and self._is_hopeless(now):
+            raise LectureError(
+                where="--cluster",
+                expected="a worker like this machine",
+                found="none; see above what each is refused for",
+            )
+
+    def _is_hopeless(self, now: float) -> bool:
+        """Whether workers that are refused need not be waited for any longer."""
+        return not self._works or now > self._alone_since + _PATIENCE
+
+    def _attend(self, seconds: float) -> list[Event]:
+        """Wait for something to happen; what it was."""
+        found: list[Event] = []
+        with contextlib.suppress(queue.Empty):
+            said = self._heard.get(timeout=seconds)
+            while True:
+                found += self._heed(said)
+                said = self._heard.get_nowait()
+        return found
+
+    def _heed(self, said: dict[str, Any]) -> list[Event]:
+        if said["kind"] == "worker":
+            self._threads[said["worker"]] = said["threads"]
+            if said["trouble"]:
+                self._say(f"worker {said['name']} is refused: {said['trouble']}")
+            return []
+        if said["key"] not in self._works:
+            return []
+        work, future = self._works[said["key"]]
+        match said["kind"]:
+            case "done":
+                del self._works[said["key"]]
+                return self._finished(work, future)
+            case "lost":
+                self._say(f"{Path(work.folder).name}: to be done again: {said['line']}")
+                return []
+        return [Event(work.step, said["kind"], said.get("frames", 0))]
+
+    def _finished(self, work: Work, future: Any) -> list[Event]:
+        folder = Path(work.folder)
+        folder.mkdir(exist_ok=True)
+        try:
+            said = future.result(timeout=_ANSWER)
+            if "made" in said:
+                return [self._fetched(step, record, folder) for step, record in said["made"]]
+            (folder / "log.txt").write_text(said["log"], encoding="utf-8")
+            failure = Failure(**said["failure"])
+        except LectureError as error:
+            failure = Failure.of(error)
+        except (Exception, CancelledError) as error:  # whatever the worker raised, or Dask
+            told = one_line(f"{type(error).__name__}: {error}")
+            line = f"given up after {RETRIES + 1} tries; the last time {told}"
+            failure = Failure(line, mistake=False)
+        return [Event(work.step, "failed", failure=failure)]
+
+    def _fetched(self, step: str, record: Any, folder: Path) -> Event:
+        """Take what was made from the cache. Raises LectureError where it is not there."""
+        for wait in _WAITS:
+            time.sleep(wait)
+            made = self._cache.borrow(Made.from_json(record), folder)
+            if made:
+                return Event(step, "made", made=made)
+            if self._cache.failed:
+                break
+        raise LectureError(
+            where=folder.name, field="store", expected="what was just made", found="nothing"
+        )
+
+
+def _plugin(asks: bytes, name: str) -> Any:
+    """A plugin for workers; its class is sent with it, so that one without the lecture has it."""
+    from distributed import WorkerPlugin
+
+    class Examination(WorkerPlugin):
+        def __init__(self, asks: bytes, name: str) -> None:
+            self.asks, self.name = asks, name
+
+        async def setup(self, worker: Any) -> None:
+            import pickle
+
+            try:
+                trouble = pickle.loads(self.asks)
+            except Exception as error:
+                trouble = f"{type(error).__name__}: {error}"
+            threads = 0 if trouble else worker.state.nthreads
+            await worker.set_resources(**{self.name: threads})
+            known = str(worker.name) in ("", worker.address)
+            shown = worker.address if known else f"{worker.name} at {worker.address}"
+            said = {"kind": "worker", "worker": worker.address, "threads": threads}
+            worker.log_event(self.name, {**said, "name": shown, "trouble": trouble})
+
+        async def teardown(self, worker: Any) -> None:
+            await worker.set_resources(**{self.name: 0})
+
+    return Examination(asks, name)
+
+
+def _bytes(function: Callable[..., Any], *told: Any) -> bytes:
+    """What is a call of the function where it is unpickled: the scheduler needs nothing of the
+    lecture, and a worker without it can say so."""
+    return pickle.dumps(_Call(function, told))
+
+
+class _Call:
+    def __init__(self, function: Callable[..., Any], told: tuple[Any, ...]) -> None:
+        self._call = function, told
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return self._call

@@ -1,0 +1,104 @@
+"""How what was made comes to its place: files first, then the record; then the cache."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engine.errors import LectureError
+from render.base.files import Workspace, bring, put_file, write_state
+from render.base.reader import Reader
+from render.base.reads import Made, Stamp
+from render.build.cache import Cache
+from render.build.plan import Plan
+from render.build.product import Product, Step
+from render.build.products import OfScene, Pictures
+from scenes.settings import Settings, file_digest
+
+
+class Delivery:
+    """Of one run. Pictures wait for the video that carries them."""
+
+    def __init__(self, plan: Plan, cache: Cache, space: Workspace) -> None:
+        self._plan, self._cache, self._space = plan, cache, space
+        #: pictures whose video is not in place yet
+        self._held: dict[str, tuple[OfScene, Made, bool]] = {}
+
+    def taken(self, product: Product) -> Made | None:
+        """A product that the cache has, in a private folder."""
+        entry = self._cache.find(product, self._plan.now) if product.cached else None
+        made = self._cache.take(entry, self._space.fresh_folder("taken")) if entry else None
+        if made is not None and isinstance(product, Pictures):
+            name_weights(made.path("numbers"), product.job.settings)
+            made = replace(made, files={**made.files, "numbers": Stamp.of(made.path("numbers"))})
+        return made
+
+    def put(self, step: Step, made: Made, *, taken: bool) -> None:
+        """Put a product in place; what stands above it is looked at again. Raises LectureError
+        where that cannot be done."""
+        product = step.product
+        if isinstance(product, OfScene) and product.carriers():
+            self._held[step.id] = (product, made, taken)
+        else:
+            made = self._place(product, made, taken=taken)
+        self._plan.done(step, made, taken=taken)
+        self._place_held()
+
+    def _place_held(self) -> None:
+        """Put the pictures in place whose video is."""
+        for id, (product, made, taken) in list(self._held.items()):
+            video = product.lecture.video(product.scene)
+            placed = self._plan.steps[video.id].made
+            if placed is not None:
+                del self._held[id]
+                carriers = product.carriers()
+                files = {**made.files, **dict.fromkeys(carriers, placed.files["video"])}
+                paths = {**made.paths, **{role: str(path) for role, path in carriers.items()}}
+                self._place(product, replace(made, files=files, paths=paths), taken=taken)
+
+    def _place(self, product: Product, made: Made, *, taken: bool) -> Made:
+        """Move the files of a product to their places, then write its record."""
+        targets = {role: path for role, path in product.targets().items() if role in made.paths}
+        for role, target in targets.items():
+            with contextlib.suppress(OSError):  # put_file reports it
+                target.parent.mkdir(parents=True, exist_ok=True)
+            put_file(made.path(role), target)
+        paths = {**made.paths, **{role: str(path) for role, path in targets.items()}}
+        made = replace(made, paths=paths)
+        write_state(product.record, made.to_json())
+        for role, path in paths.items():
+            self._plan.paths[product.id, role] = Path(path)
+        if product.cached and not taken and all(i.digest for i in made.inputs if i.kind == "code"):
+            self._cache.put(product, made, {role: Path(path) for role, path in paths.items()})
+        return made
+
+
+def safe_copy(path: Path, stamp: Stamp, copy: Path) -> Path:
+    """A second name for a file in place, so that no other run can exchange it. Raises LectureError
+    where it is not the file that was stamped."""
+    try:
+        bring(path, copy)
+    except OSError as error:
+        raise LectureError(where=path.name, expected="a file", found="none any more") from error
+    if not stamp.holds(copy):
+        raise LectureError(where=path.name, expected="the one there was", found="another one")
+    return copy
+
+
+def name_weights(numbers: Path, settings: Settings) -> None:
+    """The numbers are those of the present weight files, but may have been made with others or on
+    another machine: let them name the present ones."""
+    reader = Reader(most=64 << 20)
+    said = reader.json(numbers, dict[str, Any])
+    said |= {name: getattr(settings, name) for name in ("source", "target") if name in said}
+    files = {"weights": settings.weights, "inference_weights": settings.weights_for_inference}
+    for name, path in files.items():
+        if name in said:
+            said[name] = {"file": str(path.absolute()), "sha256": file_digest(path)}
+    text = json.dumps(said, ensure_ascii=False, indent=1) + "\n"
+    if text != reader.text(numbers):
+        numbers.unlink()  # it may be the cache's own file by another name
+        numbers.write_text(text, encoding="utf-8")

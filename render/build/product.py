@@ -1,0 +1,262 @@
+"""Something that can be made: what it depends on, whether it is up to date, how it is made.
+
+A product names its maker, a function of a module that is imported in the worker only:
+
+    def make(spec, needs, reads, into, tell) -> dict[str, Path]
+
+``spec`` is plain JSON, ``needs`` has the records (with paths) of other products, ``reads`` gives
+and records numbers, texts and files, ``into`` is a private folder, ``tell`` takes the number of
+frames done so far. It returns its files by role; the role ``facts`` is a JSON file whose contents
+become ``Made.facts`` (a fact ``cost`` depends on the machine and counts for nothing). A checker,
+``check(spec, needs, files, facts)``, is called by the build on what the maker left; both raise
+LectureError for a mistake in the input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from render.base.reads import Input, Json, Made, Reason, Stamp
+
+if TYPE_CHECKING:
+    from render.build.inputs import Now
+    from render.build.job import Job
+
+#: on every key: another one whenever records, keys or contents are made in another way
+FORM = 2
+FACTS = "facts"
+COST = "cost"
+#: the role of a product that is only asked, see :meth:`Product.asks`
+ASKS = "asks"
+#: kinds of inputs that are known before a maker runs; the others it finds by reading
+BEFORE = ("spec", "need", "code", "tool")
+
+
+@dataclass(frozen=True)
+class Product(ABC):
+    """Subclasses are frozen dataclasses whose fields are plain values or other products."""
+
+    kind: ClassVar[str]
+    maker: ClassVar[str]
+    checker: ClassVar[str | None] = None
+    #: takes a slot of ``--jobs`` and a process of its own; the others run in threads beside them
+    heavy: ClassVar[bool] = False
+    #: worth a place in the cache
+    cached: ClassVar[bool] = True
+    #: roles of files that the maker may leave out
+    may_lack: ClassVar[frozenset[str]] = frozenset()
+    #: roles of files that the maker opens in its needs; of the others it gets the facts alone
+    opens: ClassVar[frozenset[str]] = frozenset()
+    #: files that dependents do not see by their bytes: a fact says what they see
+    aside: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    @abstractmethod
+    def record(self) -> Path:
+        """Where its record lies; stands for the product within a run."""
+
+    @abstractmethod
+    def spec(self) -> dict[str, Json]:
+        """All that the maker is told; plain JSON, no path of this machine unless it is the input
+        itself."""
+
+    def needs(self) -> Mapping[str, Product]:
+        return {}
+
+    def targets(self) -> Mapping[str, Path]:
+        """The final name of each file by role; a file without one is not kept."""
+        return {}
+
+    def carriers(self) -> Mapping[str, Path]:
+        """Files of other products that hold a file of this one, by role: an MP4 its pictures."""
+        return {}
+
+    @property
+    @abstractmethod
+    def job(self) -> Job:
+        """The job that it belongs to; where jobs share it, one of them."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Of its private folder: letters, digits and _."""
+
+    def settings(self) -> Mapping[str, str]:
+        """What values are computed from: see :class:`~render.base.reads.Reads`."""
+        return {}
+
+    def pause(self, asked: Input) -> Input | None:
+        """A pause for speech as it would be now."""
+        return None
+
+    def asks(self) -> tuple[Product, ...]:
+        """Products that must be settled before it is looked at, though they count for nothing."""
+        return ()
+
+    def settled(self, made: Made) -> None:  # noqa: B027 - most have nothing to do
+        """Called when its record is known to be that of now."""
+
+    def optional(self, role: str) -> bool:
+        """Whether it is made without that need where the need cannot be made."""
+        return False
+
+    def modules(self) -> tuple[str, ...]:
+        """Modules besides the maker's whose code counts, such as a scene's."""
+        return ()
+
+    def spoken(self) -> Mapping[str, Json] | None:
+        """What the speaker of a scene must know; None where nobody speaks."""
+        return None
+
+    def frames(self) -> float:
+        """Frames to draw, as far as is known."""
+        return 0.0
+
+    @property
+    def weight(self) -> float:
+        """What a frame costs, in frames of draft quality."""
+        return 1.0
+
+    def work(self) -> float:
+        """For the order and the time left."""
+        return self.frames() * self.weight
+
+    @property
+    def id(self) -> str:
+        return str(self.record)
+
+    def inputs(self, now: Now, made: Made | None = None) -> tuple[Input, ...] | None:
+        """Everything it depends on as things stand: what is known before, and what ``made`` found
+        by reading, asked again. None where a need is not up to date, or an answer is missing."""
+        before = now.before(self)
+        if before is None:
+            return None
+        found = now.asked_again(self, made) if made else ()
+        return None if found is None else (*before, *found)
+
+    def key(self, now: Now, made: Made | None = None) -> str | None:
+        """Stands for everything it depends on; None: not known yet."""
+        found = self.inputs(now, made)
+        return None if found is None else key_of(self.kind, found)
+
+    def why(self, now: Now, made: Made | None) -> list[Reason]:
+        """Why it is to be made, a line each; none: it is up to date."""
+        return now.why(self, made)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """All that a worker needs to make a product; plain data, see :meth:`to_json`.
+
+    ``inputs``: those known before, with the digests of code that the run was planned with.
+    ``folder``: private, made by the pool; files, log.txt and everything temporary go there.
+    ``length``: frames that are to be expected. ``also``: another product that the same play yields
+    (a scene's cover): the maker's module has ``observe``, see ``render.base.reads``; its record has
+    the values and texts that were read for this one, and it is left out where it was not made.
+    """
+
+    step: str
+    kind: str
+    maker: str
+    checker: str | None
+    spec: Mapping[str, Json]
+    needs: Mapping[str, Made]
+    settings: Mapping[str, str]
+    modules: tuple[str, ...]
+    inputs: tuple[Input, ...]
+    aside: tuple[str, ...]
+    folder: str
+    threads: int = 1
+    heavy: bool = False
+    length: int = 0
+    spoken: Mapping[str, Json] | None = None
+    also: Work | None = None
+
+    @property
+    def log(self) -> Path:
+        """Everything that the maker, Manim and Python print."""
+        return Path(self.folder) / "log.txt"
+
+    def to_json(self) -> str:
+        """The work as one JSON document, for a process elsewhere."""
+        said = {name: getattr(self, name) for name in self.__slots__}
+        said["needs"] = {
+            role: {"made": made.to_json(), "paths": dict(made.paths)}
+            for role, made in self.needs.items()
+        }
+        said["inputs"] = [[one.kind, one.name, one.arg, one.digest] for one in self.inputs]
+        said["also"] = self.also.to_json() if self.also else None
+        return json.dumps(said)
+
+    @classmethod
+    def from_json(cls, text: str) -> Work:
+        said = json.loads(text)
+        needs = {
+            role: Made.from_json(each["made"], each["paths"])
+            for role, each in said["needs"].items()
+        }
+        inputs = tuple(Input(*each) for each in said["inputs"])
+        more = {name: tuple(said[name]) for name in ("modules", "aside")}
+        also = cls.from_json(said["also"]) if said["also"] else None
+        return cls(**{**said, **more, "needs": needs, "inputs": inputs, "also": also})
+
+
+Action = Literal["keep", "take", "build"]
+
+
+@dataclass(slots=True)
+class Step:
+    """A product in a plan. ``action`` is what is to be done as far as is known; ``made`` is its
+    record, once it is up to date."""
+
+    product: Product
+    needs: tuple[str, ...]
+    action: Action
+    reasons: tuple[Reason, ...] = ()
+    made: Made | None = None
+    owners: list[str] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        return self.product.id
+
+
+def key_of(kind: str, inputs: Iterable[Input]) -> str:
+    """32 hexadecimal digits for a kind of product and all its inputs."""
+    counted = sorted([one.kind, one.name, canonical(one.arg), one.digest] for one in inputs)
+    return digest([FORM, kind, counted])
+
+
+def question_of(kind: str, inputs: Iterable[Input]) -> str:
+    """Stands for what is told and what was asked, without the answers of what was found."""
+    counted = sorted(
+        [one.kind, one.name, canonical(one.arg), one.digest if one.kind == "spec" else ""]
+        for one in inputs
+        if one.kind not in ("code", "tool", "need")
+    )
+    return digest([FORM, kind, counted])
+
+
+def content_of(
+    facts: Mapping[str, Json], files: Mapping[str, Stamp], aside: Iterable[str] = ()
+) -> str:
+    """Stands for what dependents see of a product."""
+    seen = {role: stamp.sha256 for role, stamp in files.items() if role not in aside}
+    said = {name: fact for name, fact in facts.items() if name != COST}
+    return digest([FORM, seen, said])
+
+
+def canonical(said: Json) -> str:
+    """Plain data as text that is the same for the same data."""
+    return json.dumps(said, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def digest(said: Json) -> str:
+    """32 hexadecimal digits for plain data."""
+    return hashlib.sha256(canonical(said).encode()).hexdigest()[:32]

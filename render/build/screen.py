@@ -1,0 +1,167 @@
+"""What the person sees while it runs: lines, and on a terminal one bar over everything.
+
+Frames are counted by what they take: those of larger pictures for more (``Product.work``).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from engine.errors import one_line
+
+_EVERY = 0.1  # seconds
+_MARGIN = 1.05  # a scene longer than foretold is taken to be this much longer than it is so far
+
+
+class Estimate:
+    """Counts frames over all workers. ``expected``: frames by step; ``slots``: workers at once."""
+
+    def __init__(
+        self,
+        expected: Mapping[str, float],
+        slots: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._expected = dict(expected)
+        self._done = dict.fromkeys(expected, 0.0)
+        self._running: dict[str, tuple[float, float] | None] = {}  # since the first report
+        self._worked = 0.0  # seconds and frames of the workers that have ended, likewise
+        self._drawn = 0.0
+        self.slots = max(1, slots)
+        self._clock = clock
+
+    def __contains__(self, step: str) -> bool:
+        return step in self._expected
+
+    @property
+    def total(self) -> float:
+        return sum(self._expected.values())
+
+    @property
+    def done(self) -> float:
+        return sum(self._done.values())
+
+    def start(self, step: str) -> None:
+        self._running[step] = None
+
+    def advance(self, step: str, frames: float) -> None:
+        """``frames`` of the step are done in all."""
+        if self._running[step] is None:  # the speed is measured from here on: not the start-up
+            self._running[step] = self._clock(), frames
+        self._done[step] = frames
+        if frames > self._expected[step]:
+            self._expected[step] = frames * _MARGIN
+
+    def end(self, step: str) -> None:
+        """The step is over, well or not; it now counts as exactly what it did."""
+        if step in self._running:
+            worked, drawn = self._work(step)
+            self._worked += worked
+            self._drawn += drawn
+            del self._running[step]
+        self._expected[step] = self._done[step]
+
+    def seconds_left(self) -> float | None:
+        """Until the last worker ends, at the speed so far; None before there is a speed.
+
+        Waiting steps are dealt to the workers longest first, as they really will be.
+        """
+        running = [self._work(step) for step in self._running]
+        worked = self._worked + sum(seconds for seconds, _ in running)
+        drawn = self._drawn + sum(frames for _, frames in running)
+        if drawn <= 0 or worked <= 0:
+            return None
+        left = {step: self._expected[step] - self._done[step] for step in self._expected}
+        lanes = [left[step] for step in self._running]
+        lanes += [0.0] * (self.slots - len(lanes))
+        waiting = [frames for step, frames in left.items() if step not in self._running and frames]
+        for frames in sorted(waiting, reverse=True):
+            lanes[lanes.index(min(lanes))] += frames
+        return max(lanes) * worked / drawn
+
+    def _work(self, step: str) -> tuple[float, float]:
+        """Seconds and frames of a running step since its first report."""
+        first = self._running[step]
+        if first is None:
+            return 0.0, 0.0
+        return self._clock() - first[0], self._done[step] - first[1]
+
+
+class Screen:
+    """Lines on stdout; on a terminal also a bar on stderr. Use as a context manager."""
+
+    def __init__(self, estimate: Estimate, scenes: int, console: Console | None = None) -> None:
+        self._estimate = estimate
+        self._scenes = scenes
+        self._ended = 0
+        self._next = 0.0  # when it is shown again
+        self._console = console or Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.fields[scenes]}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[left]}"),
+            console=self._console,
+            transient=True,
+            refresh_per_second=4,
+            disable=not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=estimate.total, scenes="", left="")
+        self.update()
+
+    def __enter__(self) -> Screen:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def say(self, line: str) -> None:
+        """One line that stays."""
+        if self._console.is_terminal and sys.stdout.isatty():
+            self._bar.console.print(
+                one_line(line), markup=False, highlight=False, soft_wrap=True, emoji=False
+            )
+        else:
+            print(one_line(line), flush=True)
+
+    def scene_ended(self) -> None:
+        self._ended += 1
+        self.update()
+
+    def update(self) -> None:
+        """Show how far the estimate is, now and then."""
+        if self._bar.disable or time.monotonic() < self._next:
+            return
+        began = time.monotonic()
+        left = self._estimate.seconds_left()
+        self._bar.update(
+            self._task,
+            completed=self._estimate.done,
+            total=max(1, self._estimate.total),
+            scenes=f"{self._ended} of {self._scenes} scenes",
+            left="time left: wait…" if left is None else f"about {duration(left)} left",
+        )
+        ended = time.monotonic()
+        self._next = ended + max(_EVERY, 50 * (ended - began))  # with many jobs it takes a while
+
+
+def duration(seconds: float) -> str:
+    """For people: ``52 s``, ``4 min 07 s``, ``1 h 12 min``."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -1,0 +1,308 @@
+"""The commands that look at scenes without rendering them, and the one that tests the project."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from engine.errors import from_os_error
+from render.base.files import make_folder
+from render.base.process import share_out, usable_cores
+from render.base.project import ROOT
+from render.build.folders import DEFAULT_LESSON
+from render.build.job import (
+    LANGUAGES,
+    TRACKS,
+    BuildOptions,
+    scenes_named,
+    several,
+    weight_files,
+)
+from render.build.screen import duration
+from render.cli.options import Jobs, Scenes, flowing, takes
+
+if TYPE_CHECKING:
+    from scenes.registry import SceneInfo
+    from scenes.settings import Settings
+
+Height = Annotated[int, typer.Option(min=120, max=2160, help="Height of a picture in pixels.")]
+
+
+def list_scenes() -> None:
+    """Show the scenes: number, name, the tutorial's steps it tells, titles in both languages."""
+    for line in table():
+        print(line)
+
+
+def table() -> Iterator[str]:
+    """A line per scene that exists, then the numbers of those still planned."""
+    from scenes import texts
+    from scenes.registry import SCENES, available
+
+    there = available()
+    width = max((len(scene.slug) for scene in there), default=0) - 2
+    titles = [texts.load(language) for language in LANGUAGES]
+    yield f"{'no.':>3}  {'name':<{width}} steps  title"
+    for scene in there:
+        name, (first, last) = scene.slug.split("_", 1)[1], scene.steps
+        steps = str(first) if first == last else f"{first}-{last}"
+        both = " / ".join(str(each.get(scene.slug, {}).get("title", "-")) for each in titles)
+        yield f"{scene.number:>3}  {name:<{width}} {steps:<5}  {both}"
+    missing = [str(scene.number) for scene in SCENES if scene not in there]
+    if missing:
+        yield f"still to come: {', '.join(missing)}"
+
+
+def settings_of(
+    options: BuildOptions, extra: Sequence[Path] = ()
+) -> list[tuple[str, list[Settings]]]:
+    """What to look at: lessons, or the weight files in their place, and the extra files; each with
+    its label, in every language and track. Raises LectureError where a weight file is invalid."""
+    import engine
+    from scenes import lessons
+
+    files = weight_files(options.weights or ())
+    for file in files:
+        engine.load_weights(file)
+    languages = several("--lang", options.lang, LANGUAGES)
+    tracks = several("--track", options.track, TRACKS)
+    names = several("--lesson", options.lesson)
+    wanted: list[tuple[str, str, Path | None]] = []
+    for name in names:
+        own = f"{Path(name).stem}_" if name != DEFAULT_LESSON else ""
+        labelled = [(f"{own}{file.stem}", name, file) for file in (*files, *extra)]
+        wanted += labelled if files else [(Path(name).stem, name, None), *labelled]
+    return [
+        (
+            label,
+            [
+                lessons.settings(name, language, file, track)
+                for language in languages
+                for track in tracks
+            ],
+        )
+        for label, name, file in wanted
+    ]
+
+
+def chosen(words: Sequence[str] | None) -> list[SceneInfo]:
+    """The scenes named, or all there are."""
+    from scenes.registry import available
+
+    return scenes_named(words) if words else [*available()]
+
+
+def end(failures: Sequence[Any]) -> None:
+    """Exit with 2 where all failures are mistakes in the input, else with 1, if there are any."""
+    if failures:
+        raise typer.Exit(2 if all(failure.mistake for failure in failures) else 1)
+
+
+@takes("weights", "lesson", lang="zh,en")
+def audit(
+    options: BuildOptions,
+    scenes: Scenes = None,
+    layout: Annotated[
+        bool, typer.Option("--layout", help="Only the layout; numbers are not recomputed.")
+    ] = False,
+    numbers: Annotated[
+        bool, typer.Option("--numbers", help="Only the numbers; layout is not looked at.")
+    ] = False,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Also 20 random weight files, and the quarters of every animation."
+        ),
+    ] = False,
+    random: Annotated[
+        int, typer.Option(min=0, max=1000, help="As many random weight files as well.")
+    ] = 0,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where renders, and so their numbers, are.")
+    ] = ROOT / "out",
+    pictures: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where pictures of faults go, each boxed.")
+    ] = ROOT / "out" / "audit",
+    jobs: Jobs = None,
+) -> None:
+    """Check that every number on screen is the engine's and every picture can be read.
+
+    Plays the scenes without drawing them: recomputes each number shown from the weights, works
+    out each equation from its shown digits, looks for digits without a source, checks matrices,
+    labels, margins, overlaps, sizes, contrast, glyphs and reading times. Then does the same for
+    the numbers of finished renders (the .numbers.json beside each video).
+    Exit code 1 where there is a fault.
+    """
+    from render.review.audit import campaign, report
+
+    selected = chosen(scenes)
+    settings_of(options)  # so that a slip is told before anything is made
+    if layout or not numbers:
+        make_folder(pictures)
+    with campaign.temporary_folder() as folder:
+        extra = campaign.random_weight_files(20 if everything else random, Path(folder))
+        checks = [
+            campaign.Check(
+                scene,
+                settings,
+                label,
+                numbers=numbers or not layout,
+                pictures=layout or not numbers,
+                quarters=everything,
+                folder=pictures,
+            )
+            for label, by_language in settings_of(options, extra)
+            for scene in selected
+            for settings in by_language
+        ]
+        faults = report.run(checks, jobs or usable_cores())
+    if numbers or not layout:
+        faults += report.run_number_files(out, [scene.slug for scene in selected])
+    raise typer.Exit(1 if faults else 0)
+
+
+@takes("lang", "weights", "lesson")
+def sheet(
+    options: BuildOptions,
+    scenes: Scenes = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the pictures.")] = ROOT
+    / "out"
+    / "sheets",
+    height: Height = 480,
+    jobs: Jobs = None,
+) -> None:
+    """Draw a contact sheet per scene: the last frame of each beat, with its step and time.
+
+    No video is rendered for it: a scene takes a few seconds.
+    """
+    from render.review import sheet as sheets
+
+    orders = [
+        sheets.SheetOrder(scene, settings, label, out, height)
+        for label, by_language in settings_of(options)
+        for scene in chosen(scenes)
+        for settings in by_language
+    ]
+    failures = []
+    for done in sheets.write_all(orders, jobs or usable_cores()):
+        if isinstance(done, Path):
+            print(done, flush=True)
+        else:
+            failures.append(done)
+            print(done.line, file=sys.stderr, flush=True)
+    end(failures)
+
+
+@takes("lang", "lesson")
+def compare(
+    options: BuildOptions,
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A weight file.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="What it has become, or another.")],
+    scenes: Scenes = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the report.")] = ROOT
+    / "out"
+    / "compare",
+    height: Height = 540,
+    jobs: Jobs = None,
+) -> None:
+    """Show what a change of weights does to the lecture.
+
+    Which matrices and values of the passes change, which scenes would be rendered again and why,
+    which numbers and sentences on screen are others; in the terminal, and as one HTML file with
+    old and new pictures side by side, which needs no network.
+    No video is rendered: a scene that changes takes some seconds, one that does not a second.
+    """
+    from rich.console import Console
+
+    from render.review.compare import page, terminal, weights
+    from render.review.compare.scene import Compared, Job, attempt
+    from scenes import lessons
+
+    selected = sorted(chosen(scenes), key=lambda scene: scene.number)
+    languages = several("--lang", options.lang, LANGUAGES)
+    make_folder(out)
+    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    failures = []
+    for lesson in several("--lesson", options.lesson):
+        for language in languages:
+            before, after = (lessons.settings(lesson, language, file) for file in (old, new))
+            both = weights.compare(weights.passes_of(before), weights.passes_of(after))
+            work = [Job(scene, before, after, height) for scene in selected]
+            compared: list[Compared] = []
+            for done in share_out(attempt, work, jobs or usable_cores()):
+                if isinstance(done, Compared):
+                    compared.append(done)
+                else:
+                    failures.append(done[1])
+                    line = f"{done[0].slug}: not compared: {done[1].line}"
+                    print(line, file=sys.stderr, flush=True)
+            if language == languages[0]:
+                terminal.report(both, compared, console)
+            own = f"_{Path(lesson).stem}" if "," in options.lesson else ""
+            path = out / f"{old.stem}_to_{new.stem}_{language}{own}.html"
+            try:
+                page.write(path, page.Names(old, new, lesson, language), both, compared)
+            except OSError as error:
+                raise from_os_error(error, path) from error
+            print(path.absolute(), flush=True)
+    end(failures)
+
+
+def test(context: typer.Context) -> None:
+    """Run the checks of the project: ruff, mypy, and pytest on all cores; with --all everything
+    that is slow, too.
+
+    With other arguments, only pytest runs, and gets them: ./render.sh test -k chapters. The slow
+    tests (real renders) run with -m slow, and always where CI=true.
+    """
+    raise typer.Exit(_checks(list(context.args)))
+
+
+test.__doc__ = flowing(test.__doc__ or "")
+
+
+_BEFORE = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",))
+#: minutes on one core of all checks, without and with the slow tests, as measured on a server
+_CORE_MINUTES = {False: 14, True: 24}
+
+
+def _checks(arguments: Sequence[str]) -> int:
+    """Run the checks, pytest last; returns 0, or the exit code of the last one that failed. With
+    arguments only pytest runs, and gets them; ``--all`` runs the
+    slow tests and all mutations too."""
+    if arguments and list(arguments) != ["--all"]:
+        return _run(_pytest(arguments))
+    everything = bool(arguments) or os.environ.get("CI") == "true"
+    if arguments:
+        os.environ["MUTATIONS"] = "all"
+    began, code, cores = time.monotonic(), 0, usable_cores()
+    minutes = math.ceil(_CORE_MINUTES[everything] / cores)
+    print(
+        f"test: about {minutes} min on {cores} core{'s' * (cores > 1)}; the longest step, pytest, "
+        "shows a dot per test and how much of it is done in %",
+        flush=True,
+    )
+    commands = (*_BEFORE, _pytest(("-m", "slow or not slow") if everything else ()))
+    for number, command in enumerate(commands, start=1):
+        code = _run(command, f"{number} of {len(commands)}: ") or code
+    print(f"test: {'failed' if code else 'passed'} in {duration(time.monotonic() - began)}")
+    return code
+
+
+def _pytest(arguments: Sequence[str]) -> tuple[str, ...]:
+    workers = ("-n", str(usable_cores()), "--dist", "worksteal")  # long tests come last
+    slow = ("-m", "slow or not slow") if os.environ.get("CI") == "true" else ()
+    return ("pytest", "-q", *workers, *slow, *arguments)
+
+
+def _run(command: Sequence[str], step: str = "+ ") -> int:
+    print(f"{step}{' '.join(command)}", flush=True)
+    return subprocess.run([sys.executable, "-m", *command], cwd=ROOT, check=False).returncode

@@ -1,0 +1,114 @@
+"""The commands that write text: what to read aloud, and the handout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from engine.errors import LectureError, one_line
+from render.base.files import make_folder, write
+from render.base.process import share_out, usable_cores
+from render.base.project import ROOT
+from render.build.folders import DEFAULT_LESSON
+from render.build.job import BuildOptions
+from render.cli.look import chosen, settings_of
+from render.cli.options import Jobs, Scenes, takes
+
+
+@takes("lang", "weights", "lesson", "track")
+def script(
+    options: BuildOptions,
+    scenes: Scenes = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write it there; as JSON where the name ends in .json.",
+            show_default=False,
+        ),
+    ] = None,
+    missing: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Only what this folder has no recording of yet.",
+            show_default=False,
+        ),
+    ] = None,
+    record_draft: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Have it spoken into a folder of recordings, to be replaced one by one by your "
+            "own. Recordings that are there stay.",
+            show_default=False,
+        ),
+    ] = None,
+    voice: Annotated[
+        str,
+        typer.Option(metavar="WHO", help="Who speaks for --record-draft: draft, or module:Class."),
+    ] = "draft",
+    jobs: Jobs = None,
+) -> None:
+    """Print the text to read aloud: each beat's sentence with its numbers and symbols in words,
+    under the name that its recording must have (docs/voice.md), and how long the beat lasts.
+    """
+    from render.voice import script as texts
+    from scenes import registry
+
+    settings = [each for _, by_language in settings_of(options) for each in by_language]
+    if len(settings) > 1 and (missing or record_draft):
+        field, expected = "--missing, --record-draft", "one language, lesson, track and weight file"
+        raise LectureError(field=field, expected=expected, found=f"{len(settings)} of them")
+    if scenes and options.track != "full":
+        raise LectureError(field="--track", expected="no scenes beside it", found=" ".join(scenes))
+    work = [
+        (scene, each)
+        for each in settings
+        for scene in (chosen(scenes) if scenes else registry.film(each.track))
+    ]
+    parts = list(share_out(texts.part, work, jobs or usable_cores()))
+    if missing is not None:
+        parts = texts.without_recorded(parts, missing)
+        if not parts:
+            print(one_line(f"{missing}: a recording for every beat is there"))
+    if out is not None:
+        texts.write(out, parts)
+        print(one_line(str(out)))
+    if record_draft is not None:
+        for line in texts.record(record_draft, parts, voice, settings[0].language):
+            print(one_line(line), flush=True)
+    if parts and out is None and record_draft is None:
+        print("\n".join(texts.as_text(parts)))
+
+
+@takes("weights", "lesson", lang="zh,en")
+def handout(
+    options: BuildOptions,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for the files, made if need be.")
+    ] = ROOT / "out" / "handout",
+) -> None:
+    """Write the whole text: steps 0-95 with every computation, key numbers, errata.
+
+    One PDF to print and one HTML file per language, handout_zh.pdf and so on; with _NAME for a
+    lesson or weights of your own. No video is needed for it; it takes a few seconds.
+    """
+    from render.documents.handout import html, pdf
+    from render.documents.handout.write import of_settings
+
+    labelled = settings_of(options)
+    make_folder(out)
+    for label, by_language in labelled:
+        for settings in by_language:
+            made = of_settings(settings)
+            own = "" if label == DEFAULT_LESSON else f"_{label}"
+            for ending, data in (
+                ("pdf", pdf.write(made)),
+                ("html", html.document(made)),
+            ):
+                path = (out / f"handout_{settings.language}{own}.{ending}").absolute()
+                write(path, data)
+                print(path, flush=True)

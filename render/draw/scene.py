@@ -1,0 +1,279 @@
+"""The maker of a scene's pictures: plays the scene once, into a silent MP4."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import importlib
+import json
+import resource
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from manim import SceneFileWriter, config
+
+from engine.errors import LectureError
+from render.base.project import font_file
+from render.base.reads import Json, Made, Reads
+from render.draw import split
+from render.draw.fast import choose
+from render.media.pictures import FrameEncoder
+from render.media.quality import Quality
+from render.media.share import Share
+from scenes import registry
+from scenes.settings import Settings
+
+_REPORT_EVERY = 10  # frames
+Tell = Callable[[int], None]
+Speech = Callable[[str, str, Mapping[str, Any]], float]
+
+
+@dataclass(frozen=True)
+class Play:
+    """One play of a scene, or of a part of it, in a folder of its own."""
+
+    spec: Mapping[str, Json]
+    settings: Mapping[str, str]
+    folder: Path
+    speech: Speech | None = None
+
+    @property
+    def quality(self) -> Quality:
+        return Quality(**self.spec["quality"])
+
+    def scene(self, renderer: Any, encoder: FrameEncoder, tell: Tell) -> Any:
+        """The scene, ready to be rendered into the encoder."""
+        config.update(_manim_settings(self.quality, self.folder))
+        spec, own = self.spec, self.settings
+        kind = registry.load(spec["module"], spec["class_name"])
+        settings = Settings(
+            language=spec["language"],
+            weights=Path(own["weights"]),
+            inference_weights=Path(own["inference_weights"]),
+            source=own["source"],
+            target=own["target"],
+            track=spec["track"] or "full",
+        )
+        writer = functools.partial(StreamWriter, encoder=encoder, tell=tell)
+        scene = kind(settings=settings, renderer=renderer(file_writer_class=writer))
+        if self.speech:
+            scene.speech = self.speech
+        return scene
+
+
+def make(
+    spec: Mapping[str, Json], needs: Mapping[str, Made], reads: Reads, into: Path, tell: Tell
+) -> dict[str, Path]:
+    """``pictures``: an MP4 without sound; ``numbers``: every number in it with its source; of a
+    synthetic voice ``sound``, all that it says.
+
+    Facts: ``frames``, ``fps``, ``pictures`` (a digest of the packets), ``beats`` (seconds of the
+    scene's clock, sentences and what they were filled with), ``cost`` (peak bytes, seconds); of a
+    synthetic voice ``sentences``, by which their sounds are kept.
+    """
+    began = time.monotonic()
+    speaker, speech = _speaker(reads, spec)
+    play = Play(spec, reads.settings, into, speech)
+    renderer, helper = choose(spec["renderer"])
+    _collect_seldom()
+
+    def draw_part(folder: Path, share: Share) -> None:
+        part = Play(spec, reads.settings, folder, play.speech)
+        encoder = FrameEncoder(folder / split.VIDEO, part.quality, helper, share)
+        part.scene(renderer, encoder, lambda _: None).render()
+
+    target, fps = into / "pictures.mp4", play.quality.fps
+    places = split.places(reads, play.quality, compiled=helper is not None)
+    with split.Helpers(spec["slug"], into, places, draw_part) as helpers:
+        encoder = FrameEncoder(target, play.quality, helper, helpers.share)
+        try:
+            scene = play.scene(renderer, encoder, tell)
+            watching = [observe(scene) for observe in reads.observers]
+            scene.render()
+        except BaseException:
+            encoder.abort()
+            raise
+    if encoder.frames == 0:
+        raise LectureError(where=spec["module"], expected="a scene that plays", found="no frames")
+    _check_clock(scene, spec["slug"], encoder.frames, fps)
+    _record(reads, scene, spec, fps)
+    for finish in watching:
+        try:
+            finish(into)
+        except Exception:  # it is made by itself then, and what is wrong is told
+            traceback.print_exc()
+    facts = {
+        "frames": encoder.frames,
+        "fps": fps,
+        "pictures": encoder.digest,
+        "beats": _beats(scene),
+        "cost": {
+            "memory": _peak_memory() + helpers.memory,
+            "seconds": time.monotonic() - began,
+        },
+    }
+    found = {"pictures": target}
+    if speaker:
+        track = into / "sound.wav"
+        found["sound"] = speaker.track(track, scene.timeline, encoder.frames, play.quality)
+        facts["sentences"] = speaker.sentences
+        reads.uses(speaker.table)
+    return {
+        **found,
+        "numbers": _write(
+            into / "numbers.json", scene.record.document(spec["slug"], scene.settings)
+        ),
+        "facts": _write(into / "facts.json", facts),
+    }
+
+
+def _speaker(reads: Reads, spec: Mapping[str, Json]) -> tuple[Any, Speech | None]:
+    """The synthetic voice, if it is one that speaks, and how long a beat is spoken, if anybody
+    speaks. The voice comes by its name, as other pictures do not depend on its code."""
+    said = reads.spoken
+    if said is None:
+        return None, None
+    if "seconds" in said:
+        return None, lambda key, *_: float(said["seconds"].get(key, 0.0))
+    speaker = importlib.import_module(said["module"]).Speaker(said, spec["slug"], spec["language"])
+    return speaker, speaker.seconds
+
+
+def _record(reads: Reads, scene: Any, spec: Mapping[str, Json], fps: int) -> None:
+    """Note everything that the pictures depend on besides the code and what was told."""
+    reads.take(scene.reads, spec["language"])
+    reads.uses(font_file())
+    seconds: Any = (reads.spoken or {}).get("seconds")
+    for beat in scene.timeline if seconds is not None else ():
+        name, spoken = f"{spec['slug']}/{beat.key}", seconds.get(beat.key, 0.0)
+        reads.pause(name, beat.busy, beat.quiet, fps, spoken)
+
+
+def _collect_seldom() -> None:
+    """Looking for garbage in cycles, of which a scene makes little, takes 5 % of drawing."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+
+
+def _manim_settings(quality: Quality, folder: Path) -> dict[str, Any]:
+    """Everything that decides about the picture, so that no manim.cfg of the user can."""
+    return {
+        "pixel_width": quality.width,
+        "pixel_height": quality.height,
+        "frame_rate": quality.fps,
+        "media_dir": str(folder / "media"),
+        "format": "mp4",
+        "disable_caching": True,
+        "save_sections": False,
+        "progress_bar": "none",
+        "verbosity": "WARNING",
+        "renderer": "cairo",
+        "preview": False,
+        "background_opacity": 1.0,
+        "from_animation_number": 0,
+        "upto_animation_number": -1,
+    }
+
+
+def _write(path: Path, document: Json) -> Path:
+    text = json.dumps(document, ensure_ascii=False, indent=1)
+    path.write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+def _check_clock(scene: Any, slug: str, frames: int, fps: int) -> None:
+    """The scene's own clock, by which captions are timed, ends with the pictures."""
+    if abs(scene.time * fps - frames) > 1:
+        raise LectureError(
+            where=slug,
+            field="length",
+            expected=f"{scene.time:.3f} s by the scene's clock",
+            found=f"{frames / fps:.3f} s",
+        )
+
+
+def _beats(scene: Any) -> list[dict[str, Any]]:
+    fields = ("name", "step", "last_step", "start", "end", "text", "variant", "key")
+    return [
+        {
+            **{key: getattr(beat, key) for key in fields},
+            "facts": {name: str(fact) for name, fact in beat.facts.items()},
+        }
+        for beat in scene.timeline
+    ]
+
+
+def _peak_memory() -> int:
+    """Bytes: this process's peak, or that of the largest program it called."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    who = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    return unit * max(resource.getrusage(one).ru_maxrss for one in who)
+
+
+class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped for us
+    """Manim's file writer, replaced: sends every frame to ``encoder``, tells how many there are.
+
+    Plain Manim encodes each ``play()`` into a file of its own and joins them afterwards; here the
+    hooks of ``SceneFileWriter`` (Manim 0.22) lead to one encoder. The frames, and so their number,
+    are those that plain Manim would write.
+    """
+
+    takes_changes = True  # see render.draw.fast.renderer
+
+    def __init__(self, settings: Any, encoder: FrameEncoder, tell: Tell) -> None:
+        super().__init__(settings)
+        self._encoder = encoder
+        self._tell = tell
+        self._told = 0
+        self._in_play = False
+
+    def open_partial_movie_stream(self, **_: Any) -> None:
+        """A ``play()`` begins: frames drawn from now on belong to the film."""
+        self._in_play = True
+
+    def close_partial_movie_stream(self) -> None:
+        self._in_play = False
+
+    def write_frame(self, pixels: Any, *, repeat: int = 1, changed: Any = None) -> None:
+        """Take one RGBA frame, shown ``repeat`` times; ``changed``: see the encoder."""
+        if not self._in_play or repeat < 1:
+            return
+        if changed is None:
+            self._encoder.write(pixels, repeat)
+        else:
+            self._encoder.write(pixels, repeat, changed)
+        if self._encoder.frames >= self._told + _REPORT_EVERY:
+            self._told = self._encoder.frames
+            self._tell(self._told)
+
+    @property
+    def wants_next(self) -> bool:
+        """Whether the next frame need be drawn."""
+        return self._encoder.wants_next
+
+    def is_already_cached(self, hash_invocation: str) -> bool:
+        """Never: there are no partial files."""
+        return False
+
+    def join_all_encode_jobs(self) -> None:
+        """Nothing to wait for: the encoder is finished in :meth:`finish`."""
+
+    def abort_encode_jobs(self, reraise_encoder_failures: bool = False) -> None:
+        """The scene failed; its video is dropped."""
+        self._in_play = False
+        self._encoder.abort()
+
+    def finish(self) -> None:
+        """All plays are drawn: close the video. Raises LectureError if encoding failed."""
+        if self.includes_sound:
+            raise LectureError(
+                field="sound", expected="a silent scene", found="a call of add_sound()"
+            )
+        self._encoder.finish()
+        if self._encoder.frames > self._told:
+            self._tell(self._encoder.frames)

@@ -1,0 +1,1 @@
+"""Videos: pictures, mux, check, timed text, captions."""

@@ -1,0 +1,156 @@
+"""Captions drawn into the pictures, on request: in the strip at the foot that every scene leaves
+free. The scene itself is drawn as ever; the strip is laid over it in one pass of encoding.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import ffmpeg
+from PIL import Image, ImageDraw, ImageFont
+
+from render.base.project import font_file
+from render.base.reads import Json, Made, Reads
+from render.media.ffmpeg import command, find, link, named, run
+from render.media.quality import Quality
+from render.media.timedtext import Track
+
+STRIP = 0.118  # of the picture's height, from its foot: below scenes.theme.CAPTION_ZONE
+#: of the picture's height: the letters, from line to line, free below the last
+_LETTERS, _PITCH, _MARGIN = 0.035, 0.046, 0.02
+_INK, _OUTLINE, _GROUND = (232, 236, 241, 255), (14, 17, 22, 255), (14, 17, 22, 170)
+_FACE = 2  # of the font collection: Simplified Chinese
+_CRF = 18  # of pictures that are encoded a second time
+#: the conversion of the whole project: full-range RGB in, BT.709 limited-range 4:2:0 out
+_TO_BT709 = {
+    "in_range": "full",
+    "out_range": "tv",
+    "out_color_matrix": "bt709",
+    "flags": "accurate_rnd+full_chroma_int+bicubic",
+}
+_TAGS = {"color_primaries": "bt709", "color_trc": "bt709", "colorspace": "bt709"}
+
+
+def make(
+    spec: Mapping[str, Json],
+    needs: Mapping[str, Made],
+    reads: Reads,
+    into: Path,
+    tell: Callable[[int], None],
+) -> dict[str, Path]:
+    """``pictures``: those that are needed with the ``cues`` of a ``language`` drawn into them.
+
+    Facts: those of the pictures, but for the digest of what the encoder put out.
+    """
+    quality, drawn = Quality(**spec["quality"]), needs["pictures"]
+    source = link(drawn.path("pictures"), into / "drawn.mp4")
+    track = Track.of_plain(spec["language"], needs["cues"].facts["cues"], quality.fps)
+    frames, font = int(drawn.facts["frames"]), reads.uses(font_file())
+    target = into / "burned.mp4"
+    burn(find(), source, target, quality, reads.threads, track, frames, font)
+    facts = into / "facts.json"
+    kept = {name: fact for name, fact in drawn.facts.items() if name not in ("pictures", "cost")}
+    facts.write_text(json.dumps(kept), encoding="utf-8")
+    return {"pictures": target, "facts": facts}
+
+
+def burn(
+    binary: str,
+    video: Path,
+    target: Path,
+    quality: Quality,
+    threads: int,
+    track: Track,
+    frames: int,
+    font: Path,
+) -> Path:
+    """Write ``target``: the pictures of ``video``, in the same folder, with the track on them, in
+    the lecture's ``font``. Raises LectureError."""
+    height = _even(STRIP * quality.height)
+    strips = (
+        strip
+        for strip, repeat in _strips(track, quality, height, frames, font)
+        for _ in range(repeat)
+    )
+    arguments = _overlay(binary, video, target, quality, threads, height)
+    run(arguments, target.parent, target, strips)
+    return target
+
+
+def _overlay(
+    binary: str, video: Path, target: Path, quality: Quality, threads: int, height: int
+) -> list[str]:
+    """The command that lays strips of raw RGBA on its stdin, ``height`` lines high, over the foot
+    of ``video``, frame by frame, and encodes that: closed groups, every tag says BT.709."""
+    strip = ffmpeg.input(
+        "pipe:",
+        format="rawvideo",
+        pix_fmt="rgba",
+        s=f"{quality.width}x{height}",
+        framerate=quality.fps,
+    )
+    strip = strip.filter("scale", **_TO_BT709).filter("format", "yuva420p")
+    picture = ffmpeg.input(named(video))["v"].overlay(strip, x=0, y=quality.height - height)
+    picture = picture.filter("format", "yuv420p").filter("setparams", range="tv", **_TAGS)
+    settings: dict[str, Any] = {
+        "format": "mp4",
+        "vcodec": "libx264",
+        "preset": "veryfast",
+        "crf": _CRF,
+        "profile:v": "high",
+        "pix_fmt": "yuv420p",
+        "g": quality.keyframe_interval,
+        "x264-params": "open-gop=0:scenecut=0",
+        "bf": 2,
+        "threads": threads,
+        "color_range": "tv",
+        "chroma_sample_location": "left",
+        **_TAGS,
+    }
+    return command(binary, picture.output(named(target), **settings))
+
+
+def _strips(
+    track: Track, quality: Quality, height: int, frames: int, file: Path
+) -> Iterator[tuple[bytes, int]]:
+    """Strips in RGBA, each with the number of frames that it is shown."""
+    font = ImageFont.truetype(str(file), round(_LETTERS * quality.height), index=_FACE)
+    font.set_variation_by_axes([500])
+    empty = bytes(4 * quality.width * height)
+    now = 0
+    for cue in track.cues:
+        start, end = min(cue.start, frames), min(cue.end, frames)
+        yield empty, start - now
+        yield _drawn(cue.lines, font, quality, height), end - start
+        now = end
+    yield empty, frames - now
+
+
+def _drawn(lines: Sequence[str], font: Any, quality: Quality, height: int) -> bytes:
+    """The lines, centred, on a dark ground that is as wide as they are."""
+    strip = Image.new("RGBA", (quality.width, height))
+    draw = ImageDraw.Draw(strip)
+    middle, pitch = quality.width / 2, _PITCH * quality.height
+    top = height - _MARGIN * quality.height - pitch * len(lines)
+    widest = max(draw.textlength(line, font=font) for line in lines) / 2 + pitch / 2
+    ground = [middle - widest, top, middle + widest, top + pitch * len(lines)]
+    draw.rounded_rectangle(ground, radius=pitch / 5, fill=_GROUND)
+    for index, line in enumerate(lines):
+        draw.text(
+            (middle, top + pitch * (index + 0.5)),
+            line,
+            font=font,
+            anchor="mm",
+            fill=_INK,
+            stroke_width=max(1, round(pitch / 18)),
+            stroke_fill=_OUTLINE,
+        )
+    return strip.tobytes()
+
+
+def _even(number: float) -> int:
+    """4:2:0 pictures are laid over one another in steps of two lines."""
+    return int(number) // 2 * 2

@@ -1,0 +1,350 @@
+"""The pictures of a scene: frames go in as they are drawn, a silent MP4 of H.264 comes out.
+
+x264 runs in this process, through PyAV.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import queue
+import threading
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+from av.video.codeccontext import VideoCodecContext
+from av.video.frame import PictureType
+from av.video.reformatter import ColorRange, Colorspace, Interpolation
+
+from engine.errors import LectureError
+from render.media.quality import Quality
+from render.media.settling import Region, Settling, whole, with_regions
+from render.media.share import Share
+from render.media.stills import (
+    Stills,
+    Unexpected,
+    in_stream,
+    nal_units,
+    packet_units,
+    picture_bytes,
+)
+
+_WAITING_BYTES = 16_000_000  # of frames drawn but not yet encoded
+_SCALING = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.FULL_CHR_H_INT
+_IDR = 5
+#: P-frames with one reference, no look ahead: nothing depends on what comes later
+_X264 = (
+    "cabac=1:8x8dct=1:ref=1:bframes=0:scenecut=0:open-gop=0:weightp=0:mbtree=0:rc-lookahead=0:"
+    "sync-lookahead=0:sliced-threads=0:no-dct-decimate=1"
+)
+#: One quantizer for all frames (``crf`` with ``qcomp=1``) unless a region says otherwise. x264
+#: heeds regions only along with its own adaptive quantization, here too weak to change anything.
+_QUANTIZER = "crf={}:qcomp=1:ipratio=1:aq-mode=1:aq-strength=0.0001"
+_BT709 = {"color_primaries": "bt709", "color_trc": "bt709", "colorspace": "bt709"}
+
+
+class FrameEncoder:
+    """Encodes frames in a thread of its own, so that drawing and encoding overlap.
+
+    ``frames`` counts what was accepted. Any failure to write (a full disk, say) is raised as a
+    LectureError by the next :meth:`write`, or by :meth:`finish`.
+
+    With ``helper``, the compiled helper of the fast renderer, frames are converted to 4:2:0 by it,
+    and only where they changed; else by swscale.
+
+    Of the frames only those of the ``share`` are encoded, all by default; without any there is no
+    file in the end.
+    """
+
+    def __init__(
+        self, target: Path, quality: Quality, helper: Any = None, share: Share | None = None
+    ) -> None:
+        self.frames = 0
+        self._share = share or Share()
+        self._encoded = 0
+        self._target = target
+        self._quality = quality
+        self._helper = helper
+        self._planes = np.zeros((quality.height * 3 // 2, quality.width), np.uint8)
+        self._file = PictureFile(target, quality)
+        room = max(1, _WAITING_BYTES // self._planes.nbytes)
+        #: a picture, or None for the one before, how often it is shown, and which tiles changed,
+        #: or None for all; None at the end
+        self._waiting: queue.Queue[tuple[Any, int, Any] | None] = queue.Queue(room)
+        self._failure: Exception | None = None
+        self._feeder = threading.Thread(target=self._feed, daemon=True)
+        self._feeder.start()
+
+    @property
+    def digest(self) -> str:
+        """Stands for the pictures, packet by packet; known once all is finished."""
+        return self._file.digest
+
+    @property
+    def wants_next(self) -> bool:
+        """Whether the next frame will be encoded."""
+        return self._share.overlap(self.frames, 1) > 0
+
+    def write(self, frame: Any, repeat: int = 1, changed: Any = None) -> None:
+        """Add ``frame`` (height x width x 4 bytes, C order) ``repeat`` times.
+
+        With ``changed``, where it is zero (a byte per tile) the frame is the one before; all of it
+        is set to zero. The frame may be drawn over later.
+        """
+        if frame.nbytes != self._quality.frame_bytes:
+            raise ValueError(
+                f"a frame of {self._quality.frame_bytes} bytes is wanted, not {frame.nbytes}"
+            )
+        if self._failure is not None:
+            self.finish()
+        shown = self._share.overlap(self.frames, repeat)
+        self.frames += repeat
+        if shown:
+            still = changed is not None and self._encoded > 0 and not changed.any()
+            where = None if changed is None else changed.copy()
+            self._waiting.put((None if still else self._converted(frame, changed), shown, where))
+            if changed is not None:
+                changed[:] = 0
+            self._encoded += shown
+        if self._share.is_over(self.frames):
+            self.finish()
+
+    def _converted(self, frame: Any, changed: Any) -> Any:
+        """The frame's planes, apart from all that may be drawn over; None if they are as before."""
+        if self._helper is None:
+            planes = _planes(frame)
+            if self._encoded and np.array_equal(planes, self._planes):
+                return None
+            self._planes = planes
+            return planes
+        if changed is None or self._encoded == 0:
+            tile = self._helper.TILE
+            changed = np.ones([-(-length // tile) for length in frame.shape[:2]], np.uint8)
+        self._helper.to_yuv(frame, changed, self._planes)
+        return self._planes.copy()
+
+    def finish(self) -> None:
+        """Write out what is waiting and close the file. Raises LectureError if that failed."""
+        self._stop()
+        if self._failure is None:
+            try:
+                self._file.finish(self._share.rest())
+            except (OSError, av.FFmpegError) as error:
+                self._failure = error
+        if self._failure is not None:
+            self._file.abort()
+            raise LectureError(
+                where=self._target,
+                field="encoder",
+                expected="an encoded video",
+                found=_in_words(self._failure),
+            ) from self._failure
+        if not self._encoded:
+            self._target.unlink()  # no video at all
+        self._share.done()
+
+    def abort(self) -> None:
+        """Stop at once; what is on disk is worthless."""
+        self._failure = self._failure or RuntimeError("aborted")
+        self._stop()
+        self._file.abort()
+
+    def _stop(self) -> None:
+        if self._feeder.is_alive():
+            self._waiting.put(None)
+            self._feeder.join()
+
+    def _feed(self) -> None:
+        """Runs in the thread. After a failure it keeps taking frames, so nobody waits for it."""
+        while (item := self._waiting.get()) is not None:
+            planes, repeat, where = item
+            if self._failure is not None:
+                continue
+            try:
+                if planes is None:
+                    self._file.add_still(repeat)
+                else:
+                    self._file.add(planes, repeat, where)
+            except Exception as error:  # raised again where the frames come from
+                self._failure = error
+
+
+def _planes(frame: Any) -> Any:
+    """By swscale: full-range RGBA to BT.709 limited-range 4:2:0."""
+    picture = av.VideoFrame.from_ndarray(np.asarray(frame), format="rgba").reformat(
+        format="yuv420p",
+        dst_colorspace=Colorspace.ITU709,
+        src_color_range=ColorRange.JPEG,
+        dst_color_range=ColorRange.MPEG,
+        interpolation=_SCALING,
+    )
+    return picture.to_ndarray()
+
+
+def _in_words(failure: Exception) -> str:
+    full = getattr(failure, "errno", None) == 28 or "No space left" in str(failure)
+    return "no space left on the disk" if full else str(failure) or type(failure).__name__
+
+
+class PictureFile:
+    """Takes 4:2:0 pictures, one array each, (3/2 height, width) uint8; keyframes come at fixed
+    places, all else follows from the frame before.
+
+    ``digest`` grows with the packets and stands for the pictures of the finished file.
+    Failures to write are raised as they are, OSError or FFmpegError.
+    """
+
+    def __init__(self, target: Path, quality: Quality) -> None:
+        self._quality = quality
+        self._shape = quality.height * 3 // 2, quality.width
+        self._file = target.open("wb")
+        self._container: Any = av.open(self._file, "w", format="mp4")
+        self._stream = self._container.add_stream("libx264", rate=quality.fps)
+        self._codec: Any = self._stream.codec_context
+        _set_up(self._codec, quality)
+        self._frame: Any = None  # the latest picture, for the keyframes in a still
+        self._given = 0  # frames given
+        self._written = 0
+        self._waiting: list[int] = []  # still frames after each picture that x264 still has
+        self._stills = _stills(quality)
+        self._settling = Settling(quality)
+        self._digest = hashlib.blake2b(digest_size=16)
+
+    @property
+    def digest(self) -> str:
+        return self._digest.hexdigest()
+
+    def add(self, planes: Any, repeat: int, where: Any = None) -> None:
+        """The picture ``planes``, shown ``repeat`` times; it must not be changed afterwards.
+
+        ``where``: what differs from the picture before, see :mod:`render.media.settling`.
+        """
+        self._frame = planes
+        self._settling.change(where)
+        self._show(repeat, new=True)
+
+    def add_still(self, repeat: int) -> None:
+        """The picture before, ``repeat`` times more."""
+        self._show(repeat, new=False)
+
+    def _show(self, repeat: int, *, new: bool) -> None:
+        for _ in range(repeat):
+            place = self._given % self._quality.keyframe_interval
+            settled = self._settling.settled(place)
+            if place and not new and not settled and self._stills is not None:
+                self._skip()
+            else:
+                self._encode(settled, keyframe=not place)
+            new = False
+
+    def _skip(self) -> None:
+        self._given += 1
+        if self._waiting:
+            self._waiting[-1] += 1
+        else:
+            self._write_stills(1)
+
+    def _encode(self, settled: list[Region], *, keyframe: bool) -> None:
+        quality = self._quality
+        frame = av.VideoFrame.from_numpy_buffer(self._frame.reshape(self._shape), "yuv420p")
+        frame.pts = self._given
+        fine = whole(quality) if keyframe else settled
+        if fine:
+            quantizer = quality.keyframe_quantizer if keyframe else quality.settled_quantizer
+            frame = with_regions(frame, quality, fine, quantizer - quality.quantizer)
+        frame.pict_type = PictureType.I if keyframe else PictureType.NONE
+        self._given += 1
+        self._waiting.append(0)
+        self._take(self._codec.encode(frame))
+
+    def _take(self, packets: list[Any]) -> None:
+        for packet in packets:
+            data = bytes(packet)
+            if self._stills is not None:
+                number = self._written % self._quality.keyframe_interval
+                data = self._stills.renumbered(data, number)
+            self._write(data)
+            self._write_stills(self._waiting.pop(0))
+
+    def _write_stills(self, count: int) -> None:
+        for _ in range(count):
+            number = self._written % self._quality.keyframe_interval
+            self._write(self._stills.packet(number))  # type: ignore[union-attr]
+
+    def _write(self, data: bytes) -> None:
+        packet = av.Packet(data)
+        packet.stream = self._stream
+        packet.pts = packet.dts = self._written
+        packet.time_base = Fraction(1, self._quality.fps)
+        packet.duration = 1
+        packet.is_keyframe = self._written % self._quality.keyframe_interval == 0
+        self._digest.update(picture_bytes(nal_units(data)))
+        self._written += 1
+        self._container.mux(packet)
+
+    def finish(self, parts: Sequence[Path] = ()) -> None:
+        """Close the file; ``parts`` are videos written like this one, which go on from here at a
+        keyframe: their packets are added as they are."""
+        self._take(self._codec.encode(None))
+        for part in parts:
+            self._join(part)
+        self._container.close()
+        self._file.close()
+
+    def _join(self, part: Path) -> None:
+        with av.open(str(part)) as container:
+            for packet in container.demux(video=0):
+                if packet.size:
+                    self._write(in_stream(packet_units(bytes(packet))))
+
+    def abort(self) -> None:
+        """Close; what is on disk is worthless."""
+        for opened in (self._container, self._file):
+            with contextlib.suppress(OSError, av.FFmpegError):
+                opened.close()
+
+
+def _set_up(codec: Any, quality: Quality) -> None:
+    codec.width, codec.height, codec.pix_fmt = quality.width, quality.height, "yuv420p"
+    codec.time_base, codec.framerate = Fraction(1, quality.fps), Fraction(quality.fps)
+    codec.sample_aspect_ratio = Fraction(1)
+    codec.thread_count = 1
+    codec.options = {
+        "preset": quality.preset,
+        "profile": "high",
+        "forced-idr": "1",
+        "g": str(quality.keyframe_interval),
+        "x264-params": f"{_QUANTIZER.format(quality.quantizer)}:{_X264}",
+        "color_range": "tv",
+        "chroma_sample_location": "left",
+        **_BT709,
+    }
+
+
+def is_joined_exactly(quality: Quality) -> bool:
+    """Whether parts of a film make the same bytes as one encoder does: where we know its form."""
+    return _stills(quality) is not None
+
+
+def _stills(quality: Quality) -> Stills | None:
+    """Still frames as this x264 makes them; None where it makes them in some other way."""
+    codec: Any = VideoCodecContext.create("libx264", "w")
+    _set_up(codec, quality)
+    codec.flags |= 1 << 22  # parameter sets apart from the pictures, as in a file
+    planes = np.zeros((quality.height * 3 // 2, quality.width), np.uint8)
+    packets: list[bytes] = []
+    for index in range(2):
+        frame = av.VideoFrame.from_numpy_buffer(planes, "yuv420p")
+        frame.pts = index
+        packets += [bytes(packet) for packet in codec.encode(frame)]
+    packets += [bytes(packet) for packet in codec.encode(None)]
+    try:
+        if not any(unit[0] & 0x1F == _IDR for unit in nal_units(packets[0])):
+            return None
+        return Stills(bytes(codec.extradata), packets[1])
+    except (Unexpected, TypeError, IndexError):
+        return None

@@ -1,0 +1,85 @@
+"""Where everything that belongs to a video lies beside it: captions, chapters, cover, description.
+
+One place for the names, for whoever writes these files and whoever uses them. Says nothing about
+whether they are there: look with ``Path.is_file``, or take those of :meth:`SideFiles.present`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from engine.errors import LectureError
+from render.base.reader import Reader
+
+LANGUAGES = ("zh", "en")
+CAPTION_FORMS = ("vtt", "srt")
+
+
+class Description(TypedDict):
+    """What a platform asks for when a video is uploaded; ``description`` has lines."""
+
+    title: str
+    description: str
+    tags: list[str]
+
+
+@dataclass(frozen=True)
+class SideFiles:
+    """Those of a scene's video or of a film: ``SideFiles(out / "lecture.mp4").captions("en")``.
+
+    Captions, chapters and descriptions are there in both languages for every video; the cover is
+    in the video's own. Only films have chapters.
+    """
+
+    video: Path
+
+    def _named(self, ending: str) -> Path:
+        return self.video.with_name(f"{self.video.stem}.{ending}")
+
+    def captions(self, language: str, form: str = "vtt") -> Path:
+        """``08_attention_scores_zh.en.vtt``: what is said, in ``language``; or ``srt``."""
+        return self._named(f"{language}.{form}")
+
+    def chapters(self, language: str) -> Path:
+        """``lecture.chapters.en.vtt``: a cue per scene, for ``<track kind="chapters">``."""
+        return self._named(f"chapters.{language}.vtt")
+
+    @property
+    def cover(self) -> Path:
+        """``08_attention_scores_zh.cover.png``: 1280x720, under 2 MB."""
+        return self._named("cover.png")
+
+    def description(self, language: str) -> Path:
+        """``08_attention_scores_zh.about.en.txt``: title, description with chapters, tags, ready
+        to be pasted into a form."""
+        return self._named(f"about.{language}.txt")
+
+    @property
+    def about(self) -> Path:
+        """``08_attention_scores_zh.about.json``: the same for programs, see :meth:`read_about`."""
+        return self._named("about.json")
+
+    def read_about(self) -> dict[str, Description]:
+        """A :class:`Description` by language. Raises LectureError where there is none."""
+        found = Reader().json(self.about, dict[str, Description])
+        for language in LANGUAGES:
+            if language not in found:
+                expected = f"a description in {language}"
+                raise LectureError(where=self.about, expected=expected, found="none")
+        return found
+
+    def all(self) -> Iterator[Path]:
+        """Every side file that a video can have."""
+        for language in LANGUAGES:
+            yield from (self.captions(language, form) for form in CAPTION_FORMS)
+            yield self.chapters(language)
+            yield self.description(language)
+        yield self.about
+        yield self.cover
+
+    def present(self) -> list[Path]:
+        """Those that are there."""
+        return [path for path in self.all() if path.is_file()]

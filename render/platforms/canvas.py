@@ -1,0 +1,347 @@
+"""Canvas: a video as a file of a course, and its captions as media tracks.
+
+The file goes to the folder ``transformer-lecture/ITEM`` of the course's files. A second upload
+overwrites the file of that name there, or wherever the file has been moved to since.
+
+Over requests, not canvasapi: that reads a video into memory whole, follows redirects that lose the
+token, never tries again, and drops what a refusal says about when to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urljoin
+
+from engine.errors import LectureError
+from render.base.failure import need
+from render.platforms.upload import (
+    PASSING,
+    Passing,
+    Published,
+    Retry,
+    UploadState,
+    Video,
+    address,
+    connection_failure,
+    credentials,
+    decoded,
+    hidden,
+    is_safe,
+    origin,
+)
+
+URL, COURSE = "CANVAS_URL", "CANVAS_COURSE"
+NAMES = (URL, "CANVAS_TOKEN")
+_EXTRA = ("canvas", "./render.sh upload canvas")
+_NOT_YET = (None, "", "maybe")  # what Canvas says for the media of a file it is still looking at
+_MEDIA_TRIES = 9  # doubling from a second: about four minutes
+_TIMEOUT = (15, 120)  # seconds to connect, and without a byte
+_HOPS = 5  # of a confirmation from address to address
+
+
+@dataclass(frozen=True)
+class _Course:
+    name: str = "no name"
+
+
+@dataclass(frozen=True)
+class _Folder:
+    id: int
+
+
+@dataclass(frozen=True)
+class _File:
+    id: int
+    display_name: str
+    folder_id: int
+    size: int
+    media_entry_id: str | None = None
+
+
+@dataclass(frozen=True)
+class _Ticket:
+    """Where Canvas wants the bytes of a file, and what must go with them."""
+
+    upload_url: str
+    upload_params: dict[str, Any]
+
+
+@dataclass
+class Canvas:
+    """A course of a Canvas. ``say`` gets one line for each thing that is done."""
+
+    url: str
+    token: str
+    course: str
+    retry: Retry
+    say: Callable[[str], None] = print
+
+    def __post_init__(self) -> None:
+        self.url = address(URL, self.url)
+        if not self.course.isdigit():
+            raise LectureError(
+                field=COURSE,
+                expected="the number in the course's address, as in …/courses/1234",
+                found=repr(self.course),
+            )
+        need("requests_toolbelt", *_EXTRA)
+        self._session = need("requests", *_EXTRA).Session()
+        self._session.auth = lambda request: request  # no password from a .netrc
+
+    @property
+    def account(self) -> str:
+        return f"canvas {self.url} course {self.course}"
+
+    def upload(self, published: Published, state: UploadState) -> None:
+        """Send what is new or has changed. Raises LectureError where Canvas refuses."""
+        course = self._get("course", f"courses/{self.course}", _Course)
+        self.say(f"Canvas: course {self.course}, {course.name}")
+        for video in published.videos:
+            file = self._video(published, video, state)
+            self._captions(video, file)
+            self.say(f"{video.path.name}: {self.url}/courses/{self.course}/files/{file.id}")
+
+    def _video(self, published: Published, video: Video, state: UploadState) -> _File:
+        """The file on Canvas, sent if need be."""
+        note = state.of(self.account, video.stem)
+        file = self._known(note) or self._in_folder(_folder(published), video.path.name)
+        if file and note.get("sha256") == video.sha256 and file.size == video.size:
+            self.say(f"{video.path.name}: is there already, unchanged")
+        else:
+            self.say(f"{video.path.name}: {'replacing' if file else 'sending'} {_mb(video.size)}")
+            file = self._send(video, file, _folder(published))
+        state.put(self.account, video.stem, {"file": file.id, "sha256": video.sha256})
+        return file
+
+    def _known(self, note: dict[str, Any]) -> _File | None:
+        """The file that was sent last time, if it is still there."""
+        if not isinstance(note.get("file"), int):
+            return None
+        path = f"courses/{self.course}/files/{note['file']}"
+        found: _File | None = self._find("files", path, _File)
+        return found
+
+    def _in_folder(self, folder: str | int, name: str) -> _File | None:
+        """The file of that name in a folder of the course, named by its path or number."""
+        if isinstance(folder, str):
+            path = f"courses/{self.course}/folders/by_path/{quote(folder)}"
+            way = self._find("files", path, list[_Folder])
+            if not way:
+                return None
+            folder = way[-1].id
+        found = (f for page in self._pages(f"folders/{folder}/files") for f in page)
+        return next((file for file in found if file.display_name == name), None)
+
+    def _pages(self, path: str) -> Iterator[list[_File]]:
+        url = f"{self._api(path)}?per_page=100"
+        while url:
+            answer = self._asked("files", "GET", url)
+            yield decoded(answer.content, list[_File], "Canvas", "files")
+            url = answer.links.get("next", {}).get("url", "")
+            if url and origin(url) != origin(self.url):
+                raise self._elsewhere(url)
+
+    def _send(self, video: Video, old: _File | None, path: str) -> _File:
+        """Canvas names a place, takes the bytes there, and is told; the file appears only after the
+        last step, so that one that is cut short leaves nothing behind. Each step is tried again by
+        itself: a confirmation that is lost does not cost the bytes."""
+        name = video.path.name
+        shown = old.display_name if old else name
+        where = {"parent_folder_id": old.folder_id} if old else {"parent_folder_path": path}
+
+        def send() -> Any:
+            asked = {"name": shown, "size": video.size, "content_type": "video/mp4"}
+            url = self._api(f"courses/{self.course}/files")
+            data = {**asked, "on_duplicate": "overwrite", **where}
+            answer = self._once(name, "POST", url, data=data)
+            return self._send_bytes(video, decoded(answer.content, _Ticket, "Canvas", name))
+
+        answer = self.retry(f"Canvas: {name}", send)
+        try:
+            return self._confirmed(name, answer)
+        except LectureError:  # perhaps only the answer was lost, and cannot be had twice
+            found = self._in_folder(old.folder_id if old else path, shown)
+            if found and found.size == video.size and (old is None or found.id != old.id):
+                return found
+            raise
+
+    def _send_bytes(self, video: Video, ticket: _Ticket) -> Any:
+        """The answer of the store to which the token does not go."""
+        from requests_toolbelt import MultipartEncoder, MultipartEncoderMonitor
+
+        name, told = video.path.name, 0
+        if not is_safe(ticket.upload_url):
+            raise self._malformed(name, "an address of https for the bytes")
+
+        def tell(body: Any) -> None:
+            nonlocal told
+            quarter = body.bytes_read * 4 // body.len
+            if quarter != told:
+                told = quarter
+                self.say(f"{name}: {quarter * 25} %")
+
+        with video.path.open("rb") as file:
+            fields: dict[str, Any] = {k: str(v) for k, v in ticket.upload_params.items()}
+            fields["file"] = (name, file, "video/mp4")
+            # reads the file bit by bit; "file" must come last
+            body = MultipartEncoderMonitor(MultipartEncoder(fields), tell)
+            kind = {"Content-Type": body.content_type}
+            return self._sent(name, "POST", ticket.upload_url, data=body, headers=kind)
+
+    def _confirmed(self, name: str, answer: Any) -> _File:
+        """The file, which the answer to its bytes describes or leads to, by one or more steps."""
+        for _ in range(_HOPS):
+            with suppress(LectureError):
+                return decoded(answer.content, _File, "Canvas", name)
+            location = answer.headers.get("Location")
+            if not location:
+                break
+            with suppress(ValueError):
+                location = urljoin(answer.url, location)
+            if not is_safe(location):
+                break
+            headers = self._token if origin(location) == origin(self.url) else {}
+
+            def look(target: str = location, headers: dict[str, str] = headers) -> Any:
+                return self._sent(name, "GET", target, headers=headers)
+
+            answer = self.retry(f"Canvas: {name}", look)
+        raise self._malformed(name, "a confirmation of the file")
+
+    def _captions(self, video: Video, file: _File) -> None:
+        """Put all tracks; Canvas takes away those that are not among them."""
+        media = self._media(video, file)
+        tracks = [
+            {"locale": language, "kind": "subtitles", "content": path.read_text(encoding="utf-8")}
+            for language, path in video.captions.items()
+        ]
+        url = self._api(f"media_objects/{quote(media, safe='')}/media_tracks")
+        self._asked("captions", "PUT", url, json=tracks)
+        self.say(f"{video.path.name}: captions {', '.join(video.captions)}")
+
+    def _media(self, video: Video, file: _File) -> str:
+        """The media object of a file: Canvas makes it a while after the file has come."""
+
+        def look() -> str:
+            found = self._get("files", f"courses/{self.course}/files/{file.id}", _File)
+            if found.media_entry_id in _NOT_YET:
+                raise Passing("Canvas is still converting the video")
+            return str(found.media_entry_id)
+
+        return self.retry.patient(_MEDIA_TRIES)(f"Canvas: {video.path.name}: captions", look)
+
+    def _api(self, path: str) -> str:
+        return f"{self.url}/api/v1/{path}"
+
+    @property
+    def _token(self) -> dict[str, str]:
+        """The header that lets us in."""
+        return {"Authorization": f"Bearer {self.token}"}
+
+    def _get(self, what: str, path: str, shape: type[Any]) -> Any:
+        """What is at a path. Raises LectureError where nothing is."""
+        return decoded(self._asked(what, "GET", self._api(path)).content, shape, "Canvas", what)
+
+    def _find(self, what: str, path: str, shape: type[Any]) -> Any:
+        """The same; None where nothing is."""
+        try:
+            return self._get(what, path, shape)
+        except _Missing:
+            return None
+
+    def _asked(self, what: str, method: str, url: str, **how: Any) -> Any:
+        """The answer to a request, tried again where that may help."""
+        return self.retry(f"Canvas: {what}", lambda: self._once(what, method, url, **how))
+
+    def _once(self, what: str, method: str, url: str, **how: Any) -> Any:
+        """The same, tried once. Raises LectureError for one that leads elsewhere: requests would
+        follow without the token, and make a GET of a POST."""
+        answer = self._sent(what, method, url, headers=self._token, **how)
+        if answer.status_code >= 300:
+            raise self._elsewhere(answer.headers.get("Location", ""))
+        return answer
+
+    def _sent(self, what: str, method: str, url: str, **how: Any) -> Any:
+        """The answer to a request, unless it is a refusal."""
+        import requests
+
+        try:
+            answer = self._session.request(
+                method, url, allow_redirects=False, timeout=_TIMEOUT, **how
+            )
+        except requests.exceptions.RequestException as error:
+            if isinstance(error, ValueError):
+                raise self._malformed(what, "an address") from error
+            raise connection_failure(error, "Canvas", URL, self.retry.reached) from error
+        if answer.status_code < 400:
+            return answer
+        text = answer.text[:400]
+        if answer.status_code in PASSING or "Rate Limit Exceeded" in text:
+            raise Passing(f"status {answer.status_code}", answer.headers.get("Retry-After", 0))
+        raise self._refusal(answer.status_code, text, what, url)
+
+    def _refusal(self, status: int, text: str, what: str, url: str) -> LectureError:
+        """What is to be done about a refusal of Canvas."""
+        if status == 401:
+            if origin(url) != origin(self.url):
+                return self._elsewhere(url)
+            what, expected = "CANVAS_TOKEN", "a token that Canvas takes (docs/publish.md)"
+        elif status == 403:
+            expected = f"a token that may change the files of course {self.course}"
+        elif status == 404:
+            expected = f"something that is there ({COURSE} is {self.course})"
+        elif "quota" in text.lower():
+            expected = "room in the course's file quota (ask an administrator)"
+        else:
+            expected = "Canvas to take it"
+        found = re.search(r'"message"\s*:\s*"([^"]{1,200})"', text)
+        plain = found[1] if found else " ".join(text.split())[:200]
+        said = f"status {status} {hidden(plain, [self.token])}".strip()
+        kind = _Missing if status == 404 else LectureError
+        return kind(where="Canvas", field=what, expected=expected, found=said)
+
+    def _elsewhere(self, url: str) -> LectureError:
+        """Canvas is at another address than we were told."""
+        there = origin(url)
+        if there and there[1] and there != origin(self.url):
+            expected = f"the address to which Canvas leads, {there[0]}://{there[1]}"
+            found = f"{self.url}, where the token does not count"
+        else:
+            expected, found = "the address of a Canvas", "a server that leads to another page"
+        return LectureError(where="Canvas", field=URL, expected=expected, found=found)
+
+    def _malformed(self, what: str, expected: str) -> LectureError:
+        return LectureError(where=f"Canvas: {what}", expected=expected, found="none in the answer")
+
+
+class _Missing(LectureError):
+    """Nothing is there."""
+
+
+def connect(course: str | None, retry: Retry, say: Callable[[str], None]) -> Canvas:
+    """With credentials from the environment; ``course`` from there, too, if it is None."""
+    url, token, *named = credentials(NAMES if course else (*NAMES, COURSE))
+    return Canvas(url, token, course or named[0], retry, say)
+
+
+def plan(published: Published, course: str | None) -> list[str]:
+    """What an upload would send, without asking Canvas anything."""
+    lines = [f"course: {course or f'as {COURSE} says'}", f"folder: {_folder(published)}"]
+    for video in published.videos:
+        lines += [
+            f"file: {video.path.name}, {_mb(video.size)}; one of that name is replaced",
+            f"  captions: {', '.join(path.name for path in video.captions.values())}",
+        ]
+    return lines
+
+
+def _folder(published: Published) -> str:
+    return f"transformer-lecture/{published.item}"
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"

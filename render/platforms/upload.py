@@ -1,0 +1,353 @@
+"""What every upload needs: the published folder read back, credentials, what is remembered, trying
+again, and answers of a service that may be anything.
+
+One retry for both services, with tenacity: requests and canvasapi have none that pauses as Canvas
+asks, and Google's own would ask seven times in silence where a certificate or a host is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import socket
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import SplitResult, urlsplit
+
+import tenacity
+
+from engine.errors import LectureError
+from render.base import files
+from render.base.reader import Reader, parsed, read_state, shaped
+from render.platforms.folder import FORM, MANIFEST
+
+T = TypeVar("T")
+PASSING = (408, 425, 429, 500, 502, 503, 504)  # of HTTP
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+#: the other side went away in the middle of something; every other failure of TLS stays
+_CUT = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
+
+
+@dataclass(frozen=True)
+class Video:
+    """A video to upload and what goes with it; ``captions`` by language."""
+
+    path: Path
+    size: int
+    sha256: str
+    title: str
+    description: str
+    tags: tuple[str, ...]
+    cover: Path
+    captions: Mapping[str, Path]
+
+    @property
+    def stem(self) -> str:
+        return self.path.stem
+
+
+@dataclass(frozen=True)
+class Published:
+    """A folder that ``./render.sh publish`` has made for ``platform``; ``item`` is what it is
+    called wherever it is uploaded to."""
+
+    folder: Path
+    platform: str
+    item: str
+    language: str
+    videos: tuple[Video, ...]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A video as the manifest has it."""
+
+    video: str
+    size: int
+    sha256: str
+    title: str
+    description: str
+    tags: list[str]
+    cover: str
+    captions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    form: int
+    platform: str
+    item: str
+    language: str
+    pieces: list[_Entry]
+
+
+def read(folder: Path, platform: str) -> Published:
+    """Raises LectureError for a folder that was not published, was published for another
+    platform, or has lost files since."""
+    path = folder / MANIFEST
+    if not path.exists():
+        expected = f"a folder made by ./render.sh publish --for {platform}"
+        raise LectureError(where=folder, expected=expected, found=f"no {MANIFEST} in it")
+    said = Reader().json(path, _Manifest)
+    if said.form != FORM:
+        expected = f"{FORM}, as ./render.sh publish writes it"
+        raise LectureError(where=path, field="form", expected=expected, found=str(said.form))
+    if said.platform != platform:
+        expected = f"a folder published for {platform}"
+        raise LectureError(where=folder, expected=expected, found=f"one for {said.platform}")
+    videos = tuple(_video(path, entry) for entry in said.pieces)
+    for video in videos:
+        _check_complete(video)
+    return Published(folder, said.platform, said.item, said.language, videos)
+
+
+def _video(manifest: Path, entry: _Entry) -> Video:
+    def file(name: str) -> Path:
+        if Path(name).name != name:
+            expected, found = "names of files beside it", f"{name!r}, which is not a file name"
+            raise LectureError(where=manifest, expected=expected, found=found)
+        return manifest.parent / name
+
+    return Video(
+        path=file(entry.video),
+        size=entry.size,
+        sha256=entry.sha256,
+        title=entry.title,
+        description=entry.description,
+        tags=tuple(entry.tags),
+        cover=file(entry.cover),
+        captions={language: file(name) for language, name in entry.captions.items()},
+    )
+
+
+def _check_complete(video: Video) -> None:
+    for path in (video.path, video.cover, *video.captions.values()):
+        if not path.is_file():
+            raise LectureError(where=path, expected="a file (publish again)", found="nothing")
+    size = video.path.stat().st_size
+    if size != video.size:
+        expected = f"{video.size} bytes, as published (publish again)"
+        raise LectureError(where=video.path, field="size", expected=expected, found=f"{size}")
+
+
+def find(root: Path, platform: str) -> Path:
+    """The folder published for ``platform`` under the output folder ``root``, where there is just
+    one. Raises LectureError otherwise."""
+    found = sorted(path.parent for path in root.glob(f"*/publish/{platform}_*/{MANIFEST}"))
+    if len(found) == 1:
+        return found[0]
+    expected = f"one made by ./render.sh publish --for {platform}"
+    raise LectureError(
+        field="folder",
+        expected="the published folder to be named" if found else expected,
+        found=", ".join(str(path) for path in found) or "none",
+    )
+
+
+class UploadState:
+    """Notes by account and video: ``state.of(account, stem)`` is a dict, ``state.put`` writes it.
+
+    They lie in a small file beside the published folder, which outlives the folder that each
+    publication replaces; they make a second upload replace the first. Sessions in it let whoever
+    has them send bytes, so only its owner can read it. An unreadable file counts as none:
+    everything is then found again on the platform itself.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder.with_name(f"{folder.name}.uploads.json")
+        self._notes: dict[str, Any] = read_state(self.path)
+
+    def of(self, account: str, stem: str) -> dict[str, Any]:
+        """A copy of what is remembered; empty where nothing is."""
+        notes = self._notes.get(account)
+        found = notes.get(stem) if isinstance(notes, dict) else None
+        return dict(found) if isinstance(found, dict) else {}
+
+    def put(self, account: str, stem: str, note: dict[str, Any]) -> None:
+        """Remember; on the disk before it returns. Raises LectureError where that fails."""
+        if not isinstance(self._notes.get(account), dict):
+            self._notes[account] = {}
+        self._notes[account][stem] = dict(note)
+        text = json.dumps(self._notes, ensure_ascii=False, indent=1)
+        files.write(self.path, text, durable=True, mode=0o600)
+
+
+def alone(folder: Path) -> AbstractContextManager[None]:
+    """Raises LectureError where the folder is being uploaded by another process already."""
+    return files.alone(folder, "one upload at a time", "another one under way")
+
+
+def credentials(names: Sequence[str], environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The values of these variables. Raises LectureError, naming variables but no values."""
+    values = [environment.get(name, "").strip() for name in names]
+    missing = [name for name, value in zip(names, values, strict=True) if not value]
+    if missing:
+        expected = "to be set in the environment (docs/publish.md tells where to get them)"
+        raise LectureError(field=" and ".join(missing), expected=expected, found="nothing")
+    for name, value in zip(names, values, strict=True):
+        if not (value.isascii() and value.isprintable()) or " " in value:
+            expected = "one word of ASCII characters"
+            raise LectureError(field=name, expected=expected, found="something else")
+    return values
+
+
+def are_set(names: Sequence[str], environment: Mapping[str, str] = os.environ) -> str:
+    """Which of the variables are set, for people; no values."""
+    there = {name: "set" if environment.get(name, "").strip() else "not set" for name in names}
+    return ", ".join(f"{name} is {said}" for name, said in there.items())
+
+
+def hidden(text: str, secrets: Sequence[str]) -> str:
+    """The text with every secret replaced, should a library have put one into a message."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= 4:
+            text = text.replace(secret, "…")
+    return text
+
+
+def address(name: str, value: str) -> str:
+    """A server's address, without a slash at its end. Raises LectureError for one to which
+    credentials must not be sent."""
+    parts = _split(value)
+    if not is_safe(value) or not parts or parts.username or parts.query or parts.fragment:
+        expected = "an address such as https://canvas.example.edu"
+        raise LectureError(field=name, expected=expected, found="another")
+    return value.rstrip("/")
+
+
+def is_safe(url: str) -> bool:
+    """Whether nobody on the way can read what is sent: https, or this computer itself."""
+    parts = _split(url)
+    if parts is None or not parts.hostname:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+
+
+def origin(url: str) -> tuple[str, str, int | None] | None:
+    """Scheme, host and port of an address; None for what is none."""
+    parts = _split(url)
+    return parts and (parts.scheme, parts.hostname or "", parts.port)
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises for one that is no number
+    except ValueError:
+        return None
+    return parts
+
+
+def decoded(said: Any, shape: type[T], service: str, what: str) -> T:
+    """An answer as a shape: JSON in bytes, perhaps behind ``while(1);``, or what a client has made
+    of it. Raises LectureError, in a line, with the place of the first misfit."""
+    where = Path(f"{service}: {what}")
+    if not isinstance(said, bytes):
+        return shaped(said, shape, where)
+    body = said.removeprefix(b"while(1);").strip()
+    if not body or body.startswith(b"<"):
+        found = "a web page" if body else "nothing"
+        raise LectureError(where=where, expected="an answer in JSON", found=found)
+    return parsed(body, shape, where)
+
+
+class Passing(Exception):
+    """A failure that may be over soon: a dropped connection, a busy server. ``after``: seconds
+    that the server asks to wait."""
+
+    def __init__(self, reason: str, after: str | float = 0.0) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        try:
+            self.after = float(after)
+        except ValueError:  # a date
+            self.after = 0.0
+
+
+@dataclass
+class Retry:
+    """``first``: seconds of the first pause, doubled each time up to ``longest``; after ``tries``
+    failures it gives up. ``reached``: somebody has answered before."""
+
+    tries: int = 7
+    first: float = 1.0
+    longest: float = 60.0
+    say: Callable[[str], None] = print
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    reached: bool = False
+
+    def __call__(self, what: str, work: Callable[[], T]) -> T:
+        """``work()``, again while it fails with :class:`Passing`. Raises LectureError at last."""
+
+        def pause(state: Any) -> float:
+            grown = min(self.longest, self.first * 2.0 ** (state.attempt_number - 1))
+            asked = min(state.outcome.exception().after, 10 * self.longest)
+            return float(max(grown * random.uniform(0.7, 1.3), asked))
+
+        def tell(state: Any) -> None:
+            reason, seconds = state.outcome.exception().reason, state.next_action.sleep
+            self.say(f"{what}: {reason}; again in {seconds:.0f} s")
+
+        again = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(Passing),
+            stop=tenacity.stop_after_attempt(self.tries),
+            wait=pause,
+            before_sleep=tell,
+            sleep=self.sleep,
+            reraise=True,
+        )
+        try:
+            found: T = again(work)
+        except Passing as error:
+            said = f"{error.reason}, {self.tries} times (what was sent is kept; try again later)"
+            raise LectureError(where=what, expected="an answer", found=said) from error
+        self.reached = True
+        return found
+
+    def patient(self, tries: int) -> Retry:
+        """The same with another number of tries."""
+        return replace(self, tries=tries)
+
+
+def connection_failure(
+    error: BaseException, service: str, field: str, reached: bool
+) -> LectureError | Passing:
+    """What it means that a request got no answer. ``field``: what says where the service is;
+    ``reached``: it has answered before, so that its address must be right."""
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            expected = "a server whose certificate this computer trusts"
+            found = cause.verify_message or "another"
+            return LectureError(where=service, field=field, expected=expected, found=found)
+        if isinstance(cause, ssl.SSLError) and not isinstance(cause, _CUT):
+            expected = "a server that speaks TLS (https)"
+            found = (cause.reason or "another").replace("_", " ").lower()
+            return LectureError(where=service, field=field, expected=expected, found=found)
+        if isinstance(cause, socket.gaierror):
+            if cause.errno == socket.EAI_NONAME and not reached:
+                expected = "the name of a server that exists"
+                found = "one that nobody knows"
+                return LectureError(where=service, field=field, expected=expected, found=found)
+            return Passing("the server's name cannot be looked up (is there a network?)")
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+        return Passing("the server refuses connections")
+    if any("timeout" in type(cause).__name__.lower() for cause in causes):
+        return Passing("no answer in time")
+    return Passing("the connection was lost")
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception and all that led to it."""
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        seen.append(error)
+        yield error
+        inside = next((arg for arg in error.args if isinstance(arg, BaseException)), None)
+        error = error.__cause__ or error.__context__ or inside

@@ -1,1 +1,0 @@
-"""Sending a published folder to a platform that takes files from programs."""

@@ -1,0 +1,293 @@
+"""YouTube's interface: refusals in our words, videos in pieces that a lost connection spares."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from engine.errors import LectureError
+from render.base.failure import need
+from render.platforms.upload import (
+    PASSING,
+    Passing,
+    Retry,
+    Video,
+    address,
+    connection_failure,
+    decoded,
+    hidden,
+    is_safe,
+    origin,
+)
+
+T = TypeVar("T")
+EXTRA = ("youtube", "./render.sh upload youtube")
+SERVER = "YOUTUBE_API_URL"  # another address than Google's, for a stand-in or a gateway
+PIECE = 8 * 1024 * 1024  # bytes; YouTube wants a multiple of 256 KiB
+_FIRST = 256 * 1024  # of the first piece, after which the session is known and kept
+_TOKENS = "https://oauth2.googleapis.com/token"
+_TIMEOUT = 120  # seconds without a byte
+_BUSY = ("rateLimitExceeded", "userRateLimitExceeded", "backendError", "internalError")
+_THERE = "captionExists"  # sent before, the answer was lost
+_DAILY = ("quotaExceeded", "dailyLimitExceeded", "uploadLimitExceeded")
+_GONE = (404, 410)  # a session that YouTube has forgotten, after about a week
+_TENTHS = 4  # of a video, and another line is said
+
+
+@dataclass(frozen=True)
+class _Sent:
+    id: str
+
+
+class Refusal(LectureError):
+    """YouTube has said no; ``status`` of HTTP and ``reason``, one word of its own."""
+
+    status = 0
+    reason = ""
+
+
+def is_own(url: str) -> bool:
+    """Whether the access token may go to an address: the service's own, and nobody on the way can
+    read it."""
+    if os.environ.get(SERVER):
+        return origin(url) == origin(os.environ[SERVER])
+    return is_safe(url) and (urlsplit(url).hostname or "").endswith(".googleapis.com")
+
+
+def new_client(client: str, secret: str, refresh: str) -> Any:
+    """The YouTube client with these credentials; asks nothing yet."""
+    need("googleapiclient", *EXTRA)
+    need("google_auth_httplib2", *EXTRA)
+    import httplib2
+    from google.oauth2.credentials import Credentials
+    from google_auth_httplib2 import AuthorizedHttp
+    from googleapiclient.discovery import build_from_document
+    from googleapiclient.discovery_cache import get_static_doc
+
+    class Own(AuthorizedHttp):  # type: ignore[misc]
+        """Sends the token to nobody but YouTube, wherever an answer may lead."""
+
+        def request(self, uri: str, *positional: Any, **how: Any) -> Any:
+            if not is_own(uri):
+                expected, found = "an address of its own, with https", "another in its answer"
+                raise LectureError(where="YouTube", expected=expected, found=found)
+            return super().request(uri, *positional, **how)
+
+    document = json.loads(get_static_doc("youtube", "v3"))
+    tokens = _TOKENS
+    if os.environ.get(SERVER):
+        root = address(SERVER, os.environ[SERVER])
+        document |= {"rootUrl": f"{root}/", "baseUrl": f"{root}/", "mtlsRootUrl": f"{root}/"}
+        tokens = f"{root}/token"
+    known = Credentials(  # type: ignore[no-untyped-call]
+        None, refresh_token=refresh, token_uri=tokens, client_id=client, client_secret=secret
+    )
+    http = httplib2.Http(timeout=_TIMEOUT)
+    http.redirect_codes = frozenset()  # 308 means: go on sending; no other is expected
+    return build_from_document(document, http=Own(known, http=http))
+
+
+@dataclass(frozen=True)
+class Service:
+    """Asks, and asks again; ``secrets`` are kept out of every message."""
+
+    client: Any
+    secrets: Sequence[str]
+    retry: Retry
+
+    def ask(self, what: str, work: Callable[[], T]) -> T:
+        """``work()``, tried again where that may help. Raises LectureError."""
+        return self.retry(f"YouTube: {what}", lambda: self._once(what, work))
+
+    def call(self, what: str, kind: str, method: str, **query: Any) -> Any:
+        """The answer to a method of a kind of resource, such as ``videos`` and ``delete``."""
+        return self.ask(what, getattr(getattr(self.client, kind)(), method)(**query).execute)
+
+    def all(self, kind: str, shape: type[T], missing: str = "", **query: Any) -> list[T]:
+        """All items of a list, page by page. ``missing``: the reason of a refusal that means that
+        there is none."""
+        items: list[T] = []
+        method = getattr(self.client, kind)()
+        request = method.list(**query)
+        while request is not None:
+            try:
+                answer = decoded(self.ask(kind, request.execute), dict[str, Any], "YouTube", kind)
+            except Refusal as error:
+                if missing and error.reason == missing:
+                    return items
+                raise
+            items += decoded(answer.get("items", []), list[shape], "YouTube", kind)  # type: ignore[valid-type]
+            request = method.list_next(request, answer) if "nextPageToken" in answer else None
+        return items
+
+    def send(
+        self,
+        video: Video,
+        body: dict[str, Any],
+        note: dict[str, Any],
+        keep: Callable[[], None],
+        say: Callable[[str], None],
+    ) -> str:
+        """Send a video; its id. The session that YouTube opens for it is kept in ``note``, so that
+        the next run goes on where this one was cut off."""
+        begun = note.get("session") if note.get("session_of") == video.sha256 else ""
+        sending = _Sending(self, video, body, note, keep, say)
+        if isinstance(begun, str) and begun and is_own(begun):
+            say(f"{video.path.name}: going on with an upload that was cut off")
+            try:
+                return sending.run(begun)
+            except Refusal as error:
+                if error.status not in _GONE:
+                    raise
+        say(f"{video.path.name}: sending {video.size / 1e6:.1f} MB")
+        return sending.run("")
+
+    def _once(self, what: str, work: Callable[[], T]) -> T:
+        """Raises Passing for what may be over soon, LectureError for what is not."""
+        import google.auth.exceptions
+        import httplib2
+        from googleapiclient.errors import HttpError
+
+        try:
+            return work()
+        except HttpError as error:
+            raise self._refusal(error, what) from error
+        except google.auth.exceptions.RefreshError as error:
+            if getattr(error, "retryable", False):
+                raise Passing("Google's log-in is busy") from error
+            raise LectureError(
+                where="YouTube",
+                field="YOUTUBE_REFRESH_TOKEN",
+                expected="credentials that Google takes (tokens of a project in testing end "
+                "after 7 days; docs/publish.md)",
+                found=hidden(str(error.args[0] if error.args else "a refusal"), self.secrets),
+            ) from error
+        except (google.auth.exceptions.TransportError, httplib2.HttpLib2Error) as error:
+            raise connection_failure(error, "YouTube", SERVER, self.retry.reached) from error
+        except (OSError, EOFError) as error:
+            if getattr(error, "filename", None):
+                raise  # a file of ours, not the network
+            raise connection_failure(error, "YouTube", SERVER, self.retry.reached) from error
+        except (ValueError, LookupError, TypeError) as error:
+            expected, found = "an answer as YouTube gives it", "another"
+            raise LectureError(where=f"YouTube: {what}", expected=expected, found=found) from error
+
+    def _refusal(self, error: Any, what: str) -> Exception:
+        status, reason = int(error.resp.status), _reason_of(error)
+        if status in PASSING or reason in (*_BUSY, _THERE):
+            return Passing(f"status {status}", error.resp.get("retry-after", 0))
+        field = what
+        if status == 401:
+            field, expected = "YOUTUBE_REFRESH_TOKEN", "credentials that YouTube takes"
+        elif reason in _DAILY:
+            expected = "quota left (it is renewed at midnight Pacific time; docs/publish.md)"
+        elif status == 403:
+            expected = "an account that may do this (docs/publish.md)"
+        elif status == 404:
+            expected = "something that is there"
+        elif status < 400:
+            expected = "an answer as YouTube gives it"
+        else:
+            expected = "YouTube to take it"
+        found = hidden(f"status {status} {reason}".strip(), self.secrets)
+        refusal = Refusal(where="YouTube", field=field, expected=expected, found=found)
+        refusal.status, refusal.reason = status, reason
+        return refusal
+
+
+def _reason_of(error: Any) -> str:
+    """The reason that YouTube gives, one word of its own; empty without one."""
+    try:
+        told = json.loads(error.content)["error"]
+        return str(told["errors"][0]["reason"])
+    except (ValueError, LookupError, TypeError):
+        return ""
+
+
+@dataclass
+class _Sending:
+    """A video on its way."""
+
+    service: Service
+    video: Video
+    body: dict[str, Any]
+    note: dict[str, Any]
+    keep: Callable[[], None]
+    say: Callable[[str], None]
+
+    def run(self, session: str) -> str:
+        """Send what is not there yet; the id of the video."""
+        name = self.video.path.name
+        media = _media(self.video.path, "video/mp4")
+        request = self.service.client.videos().insert(
+            part="snippet,status", body=self.body, notifySubscribers=False, media_body=media
+        )
+        if session:
+            request.resumable_uri = session
+            request._in_error_state = True  # asks first how much has arrived
+        done = None
+        while done is None:
+            before = request.resumable_progress
+            done = self.service.retry(f"YouTube: {name}", lambda: self._piece(request))
+            media.begun = True
+            if done is None:
+                self._tell(before, request.resumable_progress)
+        return decoded(done, _Sent, "YouTube", name).id
+
+    def _piece(self, request: Any) -> Any:
+        """Send a piece; what YouTube says of the video, after the last one. Raises Passing where
+        nothing arrived."""
+        before = request.resumable_progress
+        try:
+            _, done = self.service._once(self.video.path.name, request.next_chunk)
+            if done is None and request.resumable_progress <= before:
+                raise Passing("YouTube takes no more of the video")
+        except Passing:
+            # The session may have been opened, or a part have come, before that.
+            self._keep(request)
+            request._in_error_state = request.resumable_uri is not None
+            if request.resumable_progress > before:
+                return None
+            raise
+        self._keep(request)
+        return done
+
+    def _keep(self, request: Any) -> None:
+        if request.resumable_uri and self.note.get("session") != request.resumable_uri:
+            self.note |= {"session": request.resumable_uri, "session_of": self.video.sha256}
+            self.keep()
+
+    def _tell(self, before: int, now: int) -> None:
+        size = max(1, self.video.size)
+        if before * _TENTHS // size != now * _TENTHS // size:
+            self.say(f"{self.video.path.name}: {now * 100 // size} %")
+
+
+def small(method: Callable[..., Any], path: Path, **query: Any) -> Any:
+    """The request of a file that goes at once: captions, a cover."""
+    from googleapiclient.http import MediaInMemoryUpload
+
+    kind = "image/png" if path.suffix == ".png" else "application/octet-stream"
+    return method(media_body=MediaInMemoryUpload(path.read_bytes(), mimetype=kind), **query)
+
+
+def _media(path: Path, kind: str) -> Any:
+    """The file, read a piece at a time: a piece in memory can be sent again whole, which a stream
+    that was read half cannot."""
+    from googleapiclient.http import MediaFileUpload
+
+    class Pieces(MediaFileUpload):  # type: ignore[misc]
+        begun = False
+
+        def has_stream(self) -> bool:
+            return False
+
+        def chunksize(self) -> int:
+            return PIECE if self.begun else min(PIECE, _FIRST)
+
+    return Pieces(str(path), mimetype=kind, chunksize=PIECE, resumable=True)
