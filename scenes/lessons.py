@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from engine.errors import LectureError
+from engine.errors import LectureError, quoted
 from engine.reader import read_toml
 
 from . import limits

@@ -15,6 +15,7 @@ import engine
 from engine import Config, LectureError
 from engine.config import CHOICES
 from engine.parameters import GROUPS, TWO_POSITIONS
+from render.cli import app
 from scenes import glyphs, lessons, limits, theme
 from scenes.parts import Phrase
 from scenes.settings import Settings
@@ -243,3 +244,30 @@ def test_a_word_too_wide_for_the_layouts_alone(tmp_path: Path) -> None:
         'a.toml: target token 2 "Überraschung…": in the family; today\'s layouts hold words at '
         "most as wide as 8 letters, found one of 15"
     )
+
+
+@pytest.mark.parametrize(
+    ("lessons_given", "code"),
+    [
+        ("04_twin_words", 0),
+        ("39_eight_and_eight", 3),
+        ("24_no_cross_at_all", 2),
+        ("04_twin_words 39_eight_and_eight 24_no_cross_at_all", 2),
+        ("04_twin_words 39_eight_and_eight", 3),
+    ],
+)
+def test_the_command_answers_in_a_line_for_each(lessons_given: str, code: int, capsys) -> None:
+    paths = [str(FOLDER / name / "lesson.toml") for name in lessons_given.split()]
+    assert app.run(["check", "--lesson", ",".join(paths)]) == code
+    said = capsys.readouterr()
+    assert len((said.out + said.err).splitlines()) == len(paths)
+    assert bool(said.err) == bool(code)
+
+
+@pytest.mark.parametrize("command", [["--explain"], ["audit", "8"], ["sheet", "8"], ["handout"]])
+def test_every_command_that_draws_asks_first(command: list[str], tmp_path, capsys) -> None:
+    lesson = str(FOLDER / "39_eight_and_eight" / "lesson.toml")
+    out = ["--out", str(tmp_path / "out")]
+    assert app.run([*command, "--lesson", lesson, *out]) == 2
+    assert "in the family; today's layouts hold" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
