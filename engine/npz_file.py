@@ -42,7 +42,7 @@ def read(data: bytes, path: Path) -> tuple[Document, Arrays]:
 
 def read_arrays(data: bytes, path: Path) -> Arrays:
     """The arrays of any `.npz`, with whatever names they have. Raises LectureError."""
-    return Arrays(_entries(data, path))
+    return Arrays(_entries(data, path, "fiuUb"))  # masks are left out later
 
 
 def write(weights: Weights) -> bytes:
@@ -53,19 +53,19 @@ def write(weights: Weights) -> bytes:
     return file.getvalue()
 
 
-def _entries(data: bytes, path: Path) -> dict[str, Entry]:
+def _entries(data: bytes, path: Path, kinds: str = "fiuU") -> dict[str, Entry]:
     archive = Archive(data, path, _KIND)
     entries: dict[str, Entry] = {}
     for member in archive.names():
         name = member.removesuffix(".npy")
         if name in entries:
             refuse(path, name, "once", "twice")
-        entries[name] = _entry(archive, member, name)
+        entries[name] = _entry(archive, member, name, kinds)
     return entries
 
 
-def _entry(archive: Archive, member: str, name: str) -> Entry:
-    """One `.npy` member, once its header and its length agree."""
+def _entry(archive: Archive, member: str, name: str, kinds: str) -> Entry:
+    """One `.npy` member, once its header and its length agree. `kinds` are NumPy's letters."""
     file = io.BytesIO(archive.read(member, _HEADER_BYTES))
     with guarded(archive.path, name, f"a sound {_KIND}"):
         version = np.lib.format.read_magic(file)
@@ -73,7 +73,7 @@ def _entry(archive: Archive, member: str, name: str) -> Entry:
             shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
         else:
             shape, fortran, dtype = np.lib.format.read_array_header_2_0(file)
-    if dtype.hasobject or dtype.kind not in "fiuU":
+    if dtype.hasobject or dtype.kind not in kinds:
         raise LectureError(
             where=archive.path, field=name, expected="an array of numbers", found=f"type {dtype}"
         )

@@ -245,7 +245,7 @@ def learned() -> tuple[Weights, Arrays]:
         parts = [arrays.pop(f"{stem}.{role}_proj.{kind}") for role in "qkv"]
         arrays[f"{stem}.in_proj_{kind}"] = np.concatenate(parts)
     arrays["net.encoder_layer.linear1.weight"] = np.zeros((6, 4))
-    arrays["net.tgt_mask"] = np.zeros((4, 4))
+    arrays["net.tgt_mask"] = np.zeros((4, 4), bool)
     arrays |= rest(
         weights,
         {
