@@ -40,7 +40,7 @@ SIZES = {"config.d_model": (2, 4), "config.heads": (1, 2), "config.d_ff": (1, 8)
 LAYERS = (1, 2)
 WORDS = 8
 TOKENS = {"source": (2, 4), "target": (3, 4)}
-LAYOUT_LETTERS = 8
+LAYOUT_LETTERS = 7
 #: What the scenes tell of each setting.
 SETTINGS: dict[str, tuple[object, ...]] = {
     "norm.place": ("post",),
