@@ -71,7 +71,9 @@ def check(lesson: str = DEFAULT, weights: Path | None = None) -> Verdict:
         return Verdict(3, str(error))
     except LectureError as error:
         return Verdict(2, str(error))
-    return Verdict(0, f"{weights or _find(lesson)}: good, {found.source} → {found.target}")
+    return Verdict(
+        0, f"{weights or _find(lesson)}: good, will be filmed: {found.source} → {found.target}"
+    )
 
 
 def _find(lesson: str) -> Path:

@@ -40,7 +40,7 @@ SIZES = {"config.d_model": (2, 4), "config.heads": (1, 2), "config.d_ff": (1, 8)
 LAYERS = (1, 2)
 WORDS = 8
 TOKENS = {"source": (2, 4), "target": (3, 4)}
-LAYOUT_LETTERS = 12
+LAYOUT_LETTERS, LAYOUT_WIDTH = 7, 1.395  # such as "courses"
 #: What the scenes tell of each setting.
 SETTINGS: dict[str, tuple[object, ...]] = {
     "norm.place": ("post",),
@@ -70,12 +70,12 @@ def preflight(settings: Settings, lesson: str | Path = "lesson") -> None:
         _check_model(weights)
         _check_lengths(trace, lesson)
         for where, field, word in _words(weights, settings, lesson):
-            if letters_wide(word) > LAYOUT_LETTERS:
+            if glyphs.width(word) > LAYOUT_WIDTH:
                 raise BeyondLayouts(
                     where=where,
                     field=field,
                     expected=f"words at most as wide as {LAYOUT_LETTERS} letters",
-                    found=f"one of {letters_wide(word)}",
+                    found=f"one of {max(letters_wide(word), LAYOUT_LETTERS + 1)}",
                 )
 
 
@@ -126,14 +126,11 @@ def _check_letters(weights: Weights, settings: Settings, lesson: str | Path) -> 
 
 def _check_model(weights: Weights) -> None:
     config, where = weights.config, weights.path
-    counted = {field: config.setting(field.removeprefix("config.")) for field in SIZES}
-    bounds = dict(SIZES)
+    for field, bounds in SIZES.items():
+        found = config.setting(field.removeprefix("config."))
+        _check_number(found, bounds, where, field, "")
     for side in ("encoder", "decoder"):
-        counted[f"config.{side}"] = len(config.layers(side))
-        bounds[f"config.{side}"] = LAYERS
-    for field, found in counted.items():
-        what = " layers" if bounds[field] is LAYERS else ""
-        _check_number(found, bounds[field], where, field, what)
+        _check_number(len(config.layers(side)), LAYERS, where, f"config.{side}", " layers")
     for path, told in SETTINGS.items():
         value = config.setting(path)
         if value not in told:

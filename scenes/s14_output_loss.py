@@ -106,9 +106,11 @@ class OutputLoss(LectureScene):
         self.projection = out = OutputProjection(
             self.out[i], self.w_out, self.logits[i], self.target[i], self.vocabulary, goal
         )
+        vector = self.label("vector", {"word": self.target[i]}).place([5.0, -0.25, 0])
+        vector.shift([min(0.0, theme.RIGHT_EDGE - vector.get_right()[0]), 0, 0])
         notes = (
             formula(r'z = h W_"out"^top', size=54, at=(5.0, 0.65, 0)),
-            self.label("vector", {"word": self.target[i]}).place([5.0, -0.25, 0]),
+            vector,
             self.label("word_row").place([5.0, -0.7, 0]),
         )
         with self.beat("logit", {"word": self.vocabulary[goal]}):

@@ -106,6 +106,25 @@ def end(failures: Sequence[Any]) -> None:
         raise typer.Exit(2 if all(failure.mistake for failure in failures) else 1)
 
 
+@takes("weights", "lesson")
+def check(options: BuildOptions) -> None:
+    """Say in a line whether a lesson, or each of your weight files in its place, can be told and
+    shown; nothing is drawn.
+
+    Exit codes: 0 it will be filmed; 2 it is refused; 3 it could be told, but today's layouts are
+    too small for it.
+    """
+    from scenes import lessons
+
+    names = several("--lesson", options.lesson)
+    files: list[Path | None] = [*weight_files(options.weights or ())] or [None]
+    found = [lessons.check(name, file) for name in names for file in files]
+    for verdict in found:
+        print(verdict.line, file=sys.stderr if verdict.code else sys.stdout)
+    codes = {verdict.code for verdict in found}
+    raise typer.Exit(2 if 2 in codes else max(codes))
+
+
 @takes("weights", "lesson", lang="zh,en")
 def audit(
     options: BuildOptions,

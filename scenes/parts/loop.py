@@ -17,6 +17,8 @@ from .shapes import Bars, Token, token_row
 #: Height of the words that go in, of source and target, and the left edge of the decoder.
 WORDS_Y = 2.25
 DECODER_X = -2.95
+#: Between the words beside a table of keys and its cells.
+LABEL_GAP = 0.24
 _SOURCE_X = -5.2
 
 
@@ -157,6 +159,10 @@ def table_of_round(run: Run, name: Phrase, place: Sequence[float], room: float) 
         row_color=theme.INFERENCE,
     )
     keys.shift([x - keys.cells.get_left()[0], top - 2.12 - keys.cells.get_top()[1], 0])
+    room_left = x - theme.LEFT_EDGE - LABEL_GAP
+    narrower = min(1.0, room_left / max(label.width for label in keys.row_labels))
+    for label in keys.row_labels:
+        label.scale(narrower, about_point=[label.get_right()[0], label.midline, 0])
     for i in range(part.shape[0] - 1):
         keys.row_cells(i).set_fill(theme.PANEL)
         VGroup(keys.row_numbers(i), keys.row_labels[i]).set_color(theme.MUTED)

@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 
 import engine
-from engine import LectureError
+from engine import Config, LectureError
+from engine.config import CHOICES
+from engine.parameters import GROUPS, TWO_POSITIONS
+from render.cli import app
 from scenes import glyphs, lessons, limits, theme
 from scenes.parts import Phrase
 from scenes.settings import Settings
@@ -107,7 +110,7 @@ def test_words_of_the_vocabulary_are_on_screen_too(tmp_path: Path) -> None:
         limits.preflight(own, "a.toml")
 
 
-@pytest.mark.parametrize("words", [("schön", "Mädchen"), ("été", "garçon"), ("わたし", "水曜")])
+@pytest.mark.parametrize("words", [("schön", "Tee"), ("été", "garçon"), ("わたし", "水曜")])
 def test_words_of_other_languages(tmp_path: Path, words: tuple[str, str]) -> None:
     limits.preflight(with_words(tmp_path, love=words[0], courses=words[1]))
 
@@ -166,3 +169,105 @@ def test_plain_manim_is_refused_too(monkeypatch, capsys) -> None:
         Settings.from_environment()
     assert caught.value.code == 2
     assert "today's layouts hold at most 2 layers" in capsys.readouterr().err
+
+
+TUTORIAL = engine.load_weights(engine.TUTORIAL)
+#: Every setting with every value that the scenes do not tell yet.
+UNTOLD = [
+    (path, value)
+    for path, told in limits.SETTINGS.items()
+    for value in CHOICES[path]
+    if value not in told
+]
+
+
+def with_setting(path: str, value: object) -> Config:
+    group, _, name = path.rpartition(".")
+    config = TUTORIAL.config
+    if not group:
+        return dataclasses.replace(config, **{path: value})
+    changed = dataclasses.replace(config.setting(group), **{name: value})
+    return dataclasses.replace(config, **{group: changed})
+
+
+def refused(folder: Path, config: Config, groups: tuple[str, ...] = ()) -> str:
+    """The line about a random model with the tutorial's words."""
+    made = engine.random_weights(config, 1, -1.0, 1.0, groups=groups)
+    words = TUTORIAL.vocabulary
+    source = None if config.source_vocabulary_size is None else words
+    made = dataclasses.replace(made, vocabulary=words, source_vocabulary=source)
+    path = folder / "own.json"
+    engine.save_weights(made, path)
+    with pytest.raises(limits.BeyondLayouts) as caught:
+        limits.preflight(Settings("en", path, path))
+    return str(caught.value).removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize(("path", "value"), UNTOLD)
+def test_a_setting_that_no_scene_tells_yet(tmp_path: Path, path: str, value: object) -> None:
+    said = str(value).lower() if isinstance(value, bool) else str(value)
+    line = refused(tmp_path, with_setting(path, value))
+    assert line.startswith(f"config.{path}: in the family; today's layouts hold ")
+    assert line.endswith(f", found {said}")
+
+
+@pytest.mark.parametrize("group", sorted(set(GROUPS) - limits.GROUPS - {TWO_POSITIONS}))
+def test_arrays_that_no_scene_shows_yet(tmp_path: Path, group: str) -> None:
+    assert refused(tmp_path, TUTORIAL.config, (group,)).endswith(f", found {group}")
+
+
+def test_a_second_vocabulary_is_not_shown_yet(tmp_path: Path) -> None:
+    config = dataclasses.replace(TUTORIAL.config, source_vocabulary_size=8)
+    assert refused(tmp_path, config).startswith("vocabulary: in the family")
+
+
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ({"heads": 4}, "config.heads: in the family; today's layouts hold at most 2, found 4"),
+        ({"d_ff": 9}, "config.d_ff: in the family; today's layouts hold at most 8, found 9"),
+        ({"d_model": 6}, "config.d_model: in the family; today's layouts hold at most 4, found 6"),
+        (
+            {"decoder": (("self_attn", "cross_attn", "ffn"),) * 3},
+            "config.decoder: in the family; today's layouts hold at most 2 layers, found 3",
+        ),
+    ],
+)
+def test_sizes_beyond_the_layouts(tmp_path: Path, changed: dict[str, object], line: str) -> None:
+    assert refused(tmp_path, dataclasses.replace(TUTORIAL.config, **changed)) == line
+
+
+def test_a_word_too_wide_for_the_layouts_alone(tmp_path: Path) -> None:
+    with pytest.raises(limits.BeyondLayouts) as caught:
+        limits.preflight(with_words(tmp_path, love="Überraschungen"), "a.toml")
+    assert str(caught.value) == (
+        'a.toml: target token 2 "Überraschung…": in the family; today\'s layouts hold words at '
+        "most as wide as 7 letters, found one of 15"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lessons_given", "code"),
+    [
+        ("04_twin_words", 0),
+        ("39_eight_and_eight", 3),
+        ("24_no_cross_at_all", 2),
+        ("04_twin_words 39_eight_and_eight 24_no_cross_at_all", 2),
+        ("04_twin_words 39_eight_and_eight", 3),
+    ],
+)
+def test_the_command_answers_in_a_line_for_each(lessons_given: str, code: int, capsys) -> None:
+    paths = [str(FOLDER / name / "lesson.toml") for name in lessons_given.split()]
+    assert app.run(["check", "--lesson", ",".join(paths)]) == code
+    said = capsys.readouterr()
+    assert len((said.out + said.err).splitlines()) == len(paths)
+    assert bool(said.err) == bool(code)
+
+
+@pytest.mark.parametrize("command", [["--explain"], ["audit", "8"], ["sheet", "8"], ["handout"]])
+def test_every_command_that_draws_asks_first(command: list[str], tmp_path, capsys) -> None:
+    lesson = str(FOLDER / "39_eight_and_eight" / "lesson.toml")
+    out = ["--out", str(tmp_path / "out")]
+    assert app.run([*command, "--lesson", lesson, *out]) == 2
+    assert "in the family; today's layouts hold" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
