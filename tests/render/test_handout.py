@@ -78,13 +78,10 @@ def other_model(folder: Path) -> Settings:
     )
     made = engine.random_weights(config, 3, -2.0, 2.0)
     weights = engine.Weights(config, ODD_WORDS, made.matrices)
-    engine.save_weights(weights, folder / "other.json")
-    lesson = folder / "other.toml"
-    lesson.write_text(
-        'weights = "other.json"\nsource = "我 a\\\\b# 爱"\ntarget = "I $x$ <b>&\\""\n',
-        encoding="utf-8",
-    )
-    return lessons.settings(str(lesson), "en")
+    file = folder / "other.json"
+    engine.save_weights(weights, file)
+    # not by lessons.settings, which asks whether the films have room for it
+    return Settings("en", file, file, source="我 a\\b# 爱", target='I $x$ <b>&"')
 
 
 @pytest.fixture(scope="module")
