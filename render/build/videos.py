@@ -78,6 +78,11 @@ class Video(Product):
                 found[f"sound {scene.slug} {beat}"] = sound
         return found
 
+    def asks(self) -> tuple[Product, ...]:
+        """A film is not joined where a scene that was asked for could not be drawn."""
+        scenes = self.job.scenes if self.of_film else ()
+        return tuple(self.lecture.pictures(scene) for scene in scenes)
+
     def optional(self, role: str) -> bool:
         return role.startswith(("cues ", "sound "))
 

@@ -1,9 +1,7 @@
-"""What every upload needs: the published folder read back, credentials, what is remembered, trying
-again, and answers of a service that may be anything.
+"""What every upload needs: the published folder read back, credentials, state, retries, answers.
 
-One retry for both services, with tenacity: requests and canvasapi have none that pauses as Canvas
-asks, and Google's own would ask seven times in silence where a certificate or a host is wrong.
-"""
+One retry for both services: requests has none that pauses as Canvas asks, and Google's own would
+ask seven times in silence where a certificate or a host is wrong."""
 
 from __future__ import annotations
 
@@ -54,8 +52,7 @@ class Video:
 
 @dataclass(frozen=True)
 class Published:
-    """A folder that ``./render.sh publish`` has made for ``platform``; ``item`` is what it is
-    called wherever it is uploaded to."""
+    """A folder made by ``publish`` for ``platform``; ``item`` is what it is called there."""
 
     folder: Path
     platform: str

@@ -65,11 +65,13 @@ def test_every_file_that_is_opened_is_recorded(told: dict[str, Any]) -> None:
     given = {str(Path(settings[name]).resolve()) for name in ("weights", "inference_weights")}
     texts = {str(ROOT / "assets" / "text" / f"{language}.toml") for language in ("zh", "en")}
     read = {str(ROOT / name) for name in told["read"]}
+    roots = ("render.draw.scene", *told["product"].modules())
+    code = {str(path) for path in Code().paths(roots)}  # C files of the helper
     for name in told["opened"]:
         path = Path(name).resolve()
         if not path.is_relative_to(ROOT) or ".venv" in path.parts or path.suffix == ".py":
             continue  # outlines are verified by a digest, see scenes/parts/outlines.py
-        assert str(path) in {*given, *texts, *read}, name  # values and texts come one by one
+        assert str(path) in {*given, *texts, *read, *code}, name  # values and texts come one by one
 
 
 @pytest.mark.slow

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import os
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,10 @@ import engine
 from engine.errors import LectureError
 
 _REAL = Path(engine.__file__).resolve().parents[1] / "scenes" / "texts.py"
-_spec = importlib.util.spec_from_file_location("real_texts", _REAL)
-assert _spec is not None and _spec.loader is not None
-_real = importlib.util.module_from_spec(_spec)
-sys.modules["real_texts"] = _real
-_spec.loader.exec_module(_real)
+_package = types.ModuleType("real_scenes")  # so that it finds what it imports from beside it
+_package.__path__ = [str(_REAL.parent)]
+sys.modules["real_scenes"] = _package
+_real = importlib.import_module("real_scenes.texts")
 parse, FOLDER = _real.parse, _real.FOLDER
 
 
