@@ -1,4 +1,4 @@
-"""How values that were read differ from what they are now, told in numbers."""
+"""How values that were read differ from what they are now, in numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NONE = (LectureError, LookupError, ValueError, AttributeError, TypeError)
 
 
 def values_moved(said: Iterable[Input], passes: Passes) -> list[Reason]:
-    """Of the values read, those that are others in ``passes``; first what comes first in the
+    """Of the values read, those that differ in ``passes``; first what comes first in the
     model."""
     moved = []
     for one in said:

@@ -13,7 +13,7 @@ from engine.errors import LectureError, one_line
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why something was not made: one line; ``mistake``: in the input, not in the code;
-    ``lost``: its process was gone without a word, so that another try may help."""
+    ``lost``: its process died silently, so that another try may help."""
 
     line: str
     mistake: bool

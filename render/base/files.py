@@ -193,7 +193,7 @@ class Workspace:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder for results where there is none. Raises LectureError where that cannot be, or
+    """Make a folder for results if there is none. Raises LectureError if that is impossible, or
     nothing can be written in it."""
     with _output_folder(path):
         path.mkdir(parents=True, exist_ok=True)

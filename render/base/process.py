@@ -49,7 +49,7 @@ def _quota(cgroup: Path) -> float | None:
 
 
 class Stopped(BaseException):
-    """SIGTERM or SIGHUP came; ``code`` is the exit code that tells so."""
+    """SIGTERM or SIGHUP came; ``code`` is the exit code for it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

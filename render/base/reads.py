@@ -104,7 +104,7 @@ class Made:
 
     @classmethod
     def from_json(cls, said: Json, paths: Mapping[str, str] | None = None) -> Made:
-        """Raises LookupError, TypeError, ValueError or AttributeError for what is no record."""
+        """Raises LookupError, TypeError, ValueError or AttributeError for an invalid record."""
         inputs = tuple(
             Input(cast(InputKind, str(kind)), str(name), arg, str(digest))
             for kind, name, arg, digest in said["inputs"]
@@ -232,7 +232,7 @@ def pause(busy: float, quiet: float, spoken: float, fps: int) -> int:
 
 def input_of(entry: Mapping[str, Any]) -> Input:
     """An entry of ``engine.reads`` as an input: the answer is the data itself where that is little,
-    so that a change can be told in numbers."""
+    so that a change can be put into numbers."""
     run, name = str(entry["run"]), str(entry["name"])
     asked = {key: entry[key] for key in ("shape", "type", "seen") if key in entry}
     if "plain" in entry:

@@ -4,7 +4,7 @@
     objects/ab/SHA256                files by their contents
     runs/START-NUMBER                a run in progress; its time is its last sign of life
 
-QUESTION stands for what a maker was told and what it asked for, KEY for that and all answers. An
+QUESTION stands for a maker's spec and what it asked for, KEY for that and all answers. An
 object is written before its entry, so an entry whose objects are missing was never finished or has
 been tampered with. Nothing found here is believed: the key must follow from the record's inputs,
 files must be regular ones of the noted size, and are compared by digest in the private folder that
@@ -112,7 +112,7 @@ class Cache:
         return not (self.read_only or self._looking)
 
     def _announce(self, place: Place) -> None:
-        """Leave the mark of this run, so that what it uses stays; tells whether one can write."""
+        """Leave the mark of this run, so that what it uses is kept; finds out if it can write."""
         mark = f"runs/{time.time():.0f}-{secrets.token_hex(4)}"
         with self._telling():
             try:
@@ -123,7 +123,7 @@ class Cache:
                 if not closed or not place.names("entries"):
                     raise
                 self.read_only = True
-                self._say(f"{place.name}: store: read only; nothing is added to it")
+                self._say(f"{place.name}: store: read-only, nothing is added")
 
     def sees(self, mark: str) -> bool:
         """Whether what the run with this mark has left is here. Raises LectureError."""
@@ -252,7 +252,7 @@ class Cache:
         self._added = 0
 
     def _objects(self, path: str) -> frozenset[str]:
-        """Where the files of an entry are; none for what is no entry."""
+        """Where the files of an entry are; none for an invalid entry."""
         made = self._record(path)
         files = made[0].files.values() if made else ()
         return frozenset(_object(stamp.sha256) for stamp in files)
@@ -311,7 +311,7 @@ class Cache:
 
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:
-        """What the place raises, in a line for the user."""
+        """What the place raises, as one line for the user."""
         try:
             yield
         except OSError as error:
@@ -325,7 +325,7 @@ class Cache:
     def _do_without(self, error: LectureError) -> None:
         self._place = None
         self.failed = self._choice.named
-        how = "the store is not used any more" if self.failed else "going on without a store"
+        how = "the store is no longer used" if self.failed else "continuing without a store"
         self._say(f"{how}: {error}")
 
 

@@ -53,7 +53,7 @@ def check(address: str, cache: CacheChoice) -> None:
     if number is None and not cache.named:
         raise LectureError(
             where="--cluster",
-            expected="a --store that its workers reach, too: a shared folder or a URL like s3://…",
+            expected="a --store that its workers reach too: a shared folder or a URL such as s3://…",
             found="none" if cache.url is None else "only the cache folder of this machine",
         )
 
@@ -83,7 +83,7 @@ def client(address: str, scratch: Path, say: Callable[[str], None]) -> Iterator[
     import dask
     from distributed import Client, LocalCluster, Security
 
-    # What a user has to know comes as lines of ours; of Dask only disasters.
+    # What users must know we say ourselves; of Dask's messages only critical ones.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     quiet = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.limit": "1h"}
     reached: dict[str, Any] = {"address": address, "timeout": _ANSWER, "set_as_default": False}
@@ -104,7 +104,7 @@ def client(address: str, scratch: Path, say: Callable[[str], None]) -> Iterator[
                 )
             stack.enter_context(reached["address"])
         elif not address.startswith(("tls:", "wss:")):
-            say(f"{address}: traffic is not encrypted; with tls:// it is (docs/cluster.md)")
+            say(f"{address}: traffic is not encrypted; use tls:// (docs/cluster.md)")
         try:
             made = Client(**reached)  # type: ignore[no-untyped-call]
         except (OSError, TimeoutError, ValueError, TypeError) as error:
@@ -216,24 +216,24 @@ class ClusterPool:
         except Exception as error:  # of many kinds: what is closed can no longer be asked
             raise LectureError(
                 where="--cluster",
-                expected="the scheduler still there (run again to go on: finished scenes are kept)",
+                expected="a running scheduler (run again to continue: finished scenes are kept)",
                 found=one_line(f"{type(error).__name__}: {error}"),
             ) from error
         self._looked = now
         for address in [address for address in self._threads if address not in there]:
             if self._threads.pop(address) and self._works:
-                self._say(f"worker {address} is gone; what it was doing is to be done again")
+                self._say(f"worker {address} is gone; its work will be repeated")
         if any(self._threads.values()):
             self._alone_since = 0.0
         elif not self._alone_since:
             self._alone_since = now
             if not there:
-                self._say("no worker is there that can be used; waiting for one (Ctrl-C ends this)")
+                self._say("no usable worker; waiting for one (Ctrl-C stops)")
         elif there and set(there) == set(self._threads) and self._is_hopeless(now):
             raise LectureError(
                 where="--cluster",
-                expected="a worker like this machine",
-                found="none; see above what each is refused for",
+                expected="a worker compatible with this machine",
+                found="none; the reasons are above",
             )
 
     def _is_hopeless(self, now: float) -> bool:
@@ -264,7 +264,7 @@ class ClusterPool:
                 del self._works[said["key"]]
                 return self._finished(work, future)
             case "lost":
-                self._say(f"{Path(work.folder).name}: to be done again: {said['line']}")
+                self._say(f"{Path(work.folder).name}: will be repeated: {said['line']}")
                 return []
         return [Event(work.step, said["kind"], said.get("frames", 0))]
 

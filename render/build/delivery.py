@@ -37,7 +37,7 @@ class Delivery:
         return made
 
     def put(self, step: Step, made: Made, *, taken: bool) -> None:
-        """Put a product in place; what stands above it is looked at again. Raises LectureError
+        """Put a product in place; what depends on it is looked at again. Raises LectureError
         where that cannot be done."""
         product = step.product
         if isinstance(product, OfScene) and product.carriers():

@@ -16,7 +16,7 @@ EventKind = Literal["started", "frames", "made", "failed", "lost", "line"]
 @dataclass(frozen=True, slots=True)
 class Event:
     """``frames``: drawn so far. ``made``: with the paths of the files in the worker's folder.
-    ``lost``: the worker was gone without a word, another try may help. ``line``: for the user."""
+    ``lost``: the worker died silently, another try may help. ``line``: for the user."""
 
     step: str
     kind: EventKind

@@ -1,4 +1,4 @@
-"""How things stand now: the answers to everything that products depend on, each looked at once."""
+"""The present state: the answers to everything that products depend on, each looked up once."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from render.build.job import LANGUAGES
 from render.build.product import BEFORE, Product, canonical, key_of
 from scenes import texts
 
-NO_RECORD = "there is no record of what it was made from"
-UNREADABLE = "the record of what it was made from cannot be used"
+NO_RECORD = "it has no record"
+UNREADABLE = "its record is invalid"
 _MOST = 8  # values and files named; of more only how many
 _FORM = 1  # of the file of digests
 
@@ -191,7 +191,7 @@ class Now:
             if not path.is_file():
                 return [Reason(f"there is no {path.name}")]
             if role not in made.files or not made.files[role].holds(path):
-                return [Reason(f"{path.name} is not as it was left")]
+                return [Reason(f"{path.name} was changed since it was made")]
         return list(self._differences(product, made))
 
     def _differences(self, product: Product, made: Made) -> Iterator[Reason]:
@@ -229,7 +229,7 @@ _WORDED: dict[str, Any] = {
     "spec": None,
     "value": None,
     "text": lambda one: f"text {'.'.join(one.arg[1]).removesuffix(f'.{NAMES}')}",
-    "pause": lambda one: f"recording {one.name}: of another length",
+    "pause": lambda one: f"recording {one.name}: different length",
     "file": lambda one: "the font" if one.name.endswith(".ttc") else f"file {one.name}",
     "code": None,
     "tool": None,
@@ -259,7 +259,7 @@ def _specs(said: list[Input], known: tuple[Input, ...]) -> Iterator[Reason]:
 
 
 def _names(said: list[Input], known: tuple[Input, ...], kind: str, word: str) -> list[Reason]:
-    """Files or tools that are others than those that were used."""
+    """Files or tools that differ from those that were used."""
     before = {one.name: one for one in said}
     now = {one.name: one for one in known if one.kind == kind}
     found = []

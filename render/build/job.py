@@ -72,15 +72,15 @@ class BuildOptions:
         typer.Option(
             metavar="NAME,...",
             help="tutorial: the figures as the tutorial prints them, its inference pages with "
-            "weights of their own. consistent: one set of weights. Or a .toml file of yours.",
+            "its own weights. consistent: one set of weights. Or your own .toml file.",
         ),
     ] = DEFAULT_LESSON
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder for the videos, made if need be. Default: out/LANG_QUALITY, "
-            "with _NAME for a lesson or weights of your own; with DIR, that in DIR where several "
+            help="Folder for the videos, created if needed. Default: out/LANG_QUALITY, "
+            "with _NAME for your own lesson or weights; with DIR, that in DIR where several "
             "kinds of video are made.",
             show_default=False,
         ),
@@ -90,7 +90,7 @@ class BuildOptions:
         typer.Option(
             metavar="WHO",
             help="none. recordings:DIR, your own: DIR/08_attention_scores/scale.wav and so on. "
-            "draft, a synthetic voice, to hear the timing. Or module:Class (docs/voice.md).",
+            "draft, a synthetic voice, to check the timing. Or module:Class (docs/voice.md).",
         ),
     ] = "none"
     burn_captions: Annotated[
@@ -127,7 +127,7 @@ class BuildOptions:
         return shlex.join(words)
 
     def own(self, job: Job) -> tuple[str, ...]:
-        """What tells a lesson, weights, or burned captions of one's own apart from the plain
+        """What distinguishes a lesson, weights, or burned captions of the user's from the plain
         lecture when they are uploaded; empty for that."""
         lesson = Path(self.lesson).stem if self.lesson != DEFAULT_LESSON else ""
         weights = Path(job.settings.weights).stem if self.weights else ""
@@ -240,7 +240,7 @@ def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
 
 def scenes_named(words: Sequence[str]) -> list[SceneInfo]:
     """The scenes that are meant by numbers, names and ranges such as ``8-13``, also with commas
-    between. Raises LectureError for what is no scene."""
+    between. Raises LectureError for an unknown scene."""
     found = []
     for word in (part.strip() for each in words for part in each.split(",")):
         first, dash, last = word.partition("-")
@@ -255,7 +255,7 @@ def scenes_named(words: Sequence[str]) -> list[SceneInfo]:
 
 
 def several(option: str, said: str, choices: Sequence[str] = ()) -> list[str]:
-    """The values of an option, each once. Raises LectureError for one that is no choice."""
+    """The values of an option, each once. Raises LectureError for an invalid choice."""
     whole = not choices and Path(said).is_file()  # a lesson's file may have a comma in its name
     values = [said] if whole else [value.strip() for value in said.split(",")]
     for value in values:
@@ -294,7 +294,7 @@ def _apart(words: Sequence[str], patterns: Sequence[str]) -> tuple[list[str], li
 def _checked(
     lessons: Sequence[str], weights: Sequence[Path | None], language: str, track: str
 ) -> Mapping[tuple[str, Path | None], Settings]:
-    """Settings by lesson and weights. All are looked at before the first mistake is raised, which
+    """Settings by lesson and weights. All are checked before the first mistake is raised, which
     then names the other files that have one, so that they can be corrected at once."""
     from scenes import lessons as known
 
@@ -311,12 +311,12 @@ def _checked(
     if others:
         more = ", ".join(str(file) for file, _ in others[:5])
         rest = f" and {len(others) - 5} more" if len(others) > 5 else ""
-        first.found = f"{first.found} (mistakes are also in {more}{rest})"
+        first.found = f"{first.found} (also invalid: {more}{rest})"
     raise first
 
 
 def _check_tracks(scenes: Iterable[SceneInfo], films: Mapping[str, Sequence[SceneInfo]]) -> None:
-    """Scenes named must be in the tracks named: whoever asks for both means something else."""
+    """Scenes named must be in the tracks named: asking for both is a mistake."""
     everything = registry.film("full")
     for scene in scenes:
         for track, film in films.items():

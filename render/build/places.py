@@ -31,7 +31,7 @@ _NO_FILE |= {errno.EACCES, errno.EPERM}
 @dataclass(frozen=True, slots=True)
 class CacheChoice:
     """``url``: a folder or an fsspec URL, None for no cache. ``named``: by the user, so that it is
-    an error if it cannot be used. ``limit``: bytes; None: whoever else uses it keeps it small."""
+    an error if it cannot be used. ``limit``: bytes; None: its other users keep it small."""
 
     url: str | None
     named: bool
@@ -49,7 +49,7 @@ NO_CACHE = CacheChoice(None, False, None)
 
 def choose(store: str | None, size: str) -> CacheChoice:
     """What ``--store`` and ``--store-size`` say; without the first, LECTURE_STORE or the cache
-    folder. Raises LectureError for a size that is none."""
+    folder. Raises LectureError for an invalid size."""
     limit = bytes_of(size)
     said = store or os.environ.get(VARIABLE) or None
     if said == NONE:
@@ -104,7 +104,7 @@ class Place(Protocol):
         """Store a file."""
 
     def hand_out(self, path: str, file: Path, size: int) -> None:
-        """Make ``file``, which is not there yet, the stored one, of ``size`` bytes. Raises
+        """Make ``file``, which is missing, the stored one, of ``size`` bytes. Raises
         FileNotFoundError where there is no such file."""
 
     def names(self, folder: str) -> list[str]:
@@ -118,7 +118,7 @@ class Place(Protocol):
 
 
 def place_of(url: str) -> Place:
-    """The folder or URL; nothing is made or reached yet. Raises LectureError for no URL."""
+    """The folder or URL; nothing is made or reached yet. Raises LectureError for an invalid URL."""
     if url.startswith("file://"):
         url = url.removeprefix("file://") or "/"
     if "://" in url or "::" in url:

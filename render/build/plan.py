@@ -1,4 +1,4 @@
-"""What is to be made, in which order, and why: all products of a run, settled one by one."""
+"""What needs to be made, in which order, and why: all products of a run, settled one by one."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ class Plan:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is to be made."""
+        """Whether nothing needs to be made."""
         return not any(self.due())
 
     def reasons(self, product: Product) -> tuple[Reason, ...]:
-        """Why a product is to be made, as far as is known; its needs' reasons where they hinder."""
+        """Why a product is out of date, as far as known; its needs' reasons if they block it."""
         step = self.steps[product.id]
         if step.made is not None:
             return ()
@@ -89,7 +89,7 @@ class Plan:
         if old is None or step.reasons or (step.id in self.asked and self._forced(product)):
             return
         if all(map(self.is_settled, step.needs)):
-            if product.key(self.now, old) != old.key:  # what no line tells
+            if product.key(self.now, old) != old.key:  # for a reason that no line covers
                 step.reasons = (_OTHERWISE,)
                 return
             step.made, step.action = old, "keep"
@@ -98,10 +98,10 @@ class Plan:
             for role, path in {**product.carriers(), **product.targets()}.items():
                 self.paths[step.id, role] = path
 
-    # -- what is to be done --------------------------------------------------------------------
+    # -- what to do --------------------------------------------------------------------
 
     def due(self) -> Iterator[Step]:
-        """Steps that are to be made: those asked for, and what these need, if all of it can be."""
+        """Steps that need to be made: those asked for, and what these need, if all of it can be."""
         seen: set[str] = set()
         for id in self.asked:
             if not self.is_settled(id) and not self.hindrance(id):
@@ -151,7 +151,7 @@ class Plan:
                 return sorted(due, key=self._urgency)
 
     def _fetch(self, step: Step) -> bool:
-        """Whether all files that the maker opens are there; what is not is to be made."""
+        """Whether all files that the maker opens are there; what is missing must be made."""
         there = True
         for need in step.product.needs().values():
             made = self.steps[need.id].made
@@ -184,7 +184,7 @@ class Plan:
         self._first.setdefault(self.question(step), step.id)
 
     def put_back(self, step: Step) -> None:
-        """A step that was given out is to be done again."""
+        """A step that was given out must be repeated."""
         self._begun.discard(step.id)
 
     def done(self, step: Step, made: Made, *, taken: bool = False) -> None:

@@ -2,8 +2,8 @@
 
 A worker that draws is forked from a process that has imported Manim, where that is safe; elsewhere
 it starts from nothing. Muxes and texts are made in the threads of one worker that imports only
-what they need. A worker that ends without a word is told as lost; one that gives no sign of life
-(stopped, or out of memory) is killed and told likewise. None outlives this process.
+what they need. A worker that ends without a message is reported as lost; one that does not respond
+(stopped, or out of memory) is killed and reported too. None outlives this process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from render.build.events import Event
 from render.build.product import Work
 
 _FORKS = sys.platform == "linux"
-#: seconds without a sign of life after which a worker is given up
+#: seconds without a response after which a worker is given up
 PATIENCE = 60.0
 _TICK = 0.5  # seconds
 _SECONDS_TO_DIE = 30.0  # after SIGKILL, where the disk hangs
@@ -137,14 +137,14 @@ class LocalPool:
         self._looked = now
         for each in self._alive():
             if now > each.heard + self._patience:
-                self._lost(each, f"the worker gave no sign of life for {self._patience:.0f} s")
+                self._lost(each, f"the worker did not respond for {self._patience:.0f} s")
         self._fill()
 
     def _ended(self, each: _Worker) -> None:
         """The pipe of a worker is closed."""
         each.join(10.0 if not each.steps else 1.0)
         code = self._remove(each)
-        line = f"the worker ended with code {code} and no result"
+        line = f"the worker exited with code {code} and no result"
         if code == -signal.SIGKILL:
             line = "the worker was killed (out of memory?)"
         self._tell_lost(each, line)
@@ -215,7 +215,7 @@ class _Worker:
         return [json.loads(line) for line in lines]
 
     def event(self, message: dict[str, Any]) -> Event | None:
-        """A message as an event; None for a sign of life."""
+        """A message as an event; None for a heartbeat."""
         step = message.get("step")
         if step is None:
             return None

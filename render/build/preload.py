@@ -1,6 +1,6 @@
 """Imported once by the process that workers are forked from: what drawing needs, but no scene.
 
-What cannot be imported (a file that is being edited) is left to the worker, which tells it.
+What cannot be imported (a file that is being edited) is left to the worker, which reports it.
 """
 
 import contextlib

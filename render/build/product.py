@@ -63,7 +63,7 @@ class Product(ABC):
 
     @abstractmethod
     def spec(self) -> dict[str, Json]:
-        """All that the maker is told; plain JSON, no path of this machine unless it is the input
+        """All that the maker is given; plain JSON, no path of this machine unless it is the input
         itself."""
 
     def needs(self) -> Mapping[str, Product]:
@@ -132,7 +132,7 @@ class Product(ABC):
         return str(self.record)
 
     def inputs(self, now: Now, made: Made | None = None) -> tuple[Input, ...] | None:
-        """Everything it depends on as things stand: what is known before, and what ``made`` found
+        """Everything it depends on at present: what is known before, and what ``made`` found
         by reading, asked again. None where a need is not up to date, or an answer is missing."""
         before = now.before(self)
         if before is None:
@@ -146,7 +146,7 @@ class Product(ABC):
         return None if found is None else key_of(self.kind, found)
 
     def why(self, now: Now, made: Made | None) -> list[Reason]:
-        """Why it is to be made, a line each; none: it is up to date."""
+        """Why it is out of date, a line each; none: it is up to date."""
         return now.why(self, made)
 
 
@@ -212,7 +212,7 @@ Action = Literal["keep", "take", "build"]
 
 @dataclass(slots=True)
 class Step:
-    """A product in a plan. ``action`` is what is to be done as far as is known; ``made`` is its
+    """A product in a plan. ``action`` is what needs to be done as far as known; ``made`` is its
     record, once it is up to date."""
 
     product: Product
@@ -234,7 +234,7 @@ def key_of(kind: str, inputs: Iterable[Input]) -> str:
 
 
 def question_of(kind: str, inputs: Iterable[Input]) -> str:
-    """Stands for what is told and what was asked, without the answers of what was found."""
+    """Stands for the spec and what was asked, without the answers of what was found."""
     counted = sorted(
         [one.kind, one.name, canonical(one.arg), one.digest if one.kind == "spec" else ""]
         for one in inputs

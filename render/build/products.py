@@ -106,7 +106,7 @@ class Pictures(OfScene):
         if voice is None:
             return None
         if voice.recordings is None:
-            return asked  # of a synthetic voice, whose name is told
+            return asked  # of a synthetic voice, whose name is in the spec
         busy, quiet, fps = asked.arg
         sound = self.lecture.sounds(self.scene).get(asked.name.rpartition("/")[2])
         spoken = self.lecture.seconds.get(sound.id, 0.0) if sound else 0.0
@@ -208,7 +208,7 @@ class Burned(OfScene):
 
 @dataclass(frozen=True)
 class Sound(Product):
-    """A recording of a beat, made ready; kept beside the videos of its folder."""
+    """A recording of a beat, prepared; kept beside the videos of its folder."""
 
     lecture: Lecture = field(repr=False)
     source: Path

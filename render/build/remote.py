@@ -40,7 +40,7 @@ class Unwanted(BaseException):
 
 
 class Lost(RuntimeError):
-    """The process of a work was gone without a word: Dask tries the work again."""
+    """The process of a work died without a message: Dask tries the work again."""
 
 
 @dataclass(frozen=True)
@@ -101,16 +101,16 @@ def differences(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
     if files:
         more = f" and {len(files) - _NAMED} more files" if len(files) > _NAMED else ""
         named = ", ".join(files[:_NAMED])
-        told.append(f"project code: expected that of this machine, found other {named}{more}")
+        told.append(f"project code: expected the same as on this machine, differs in {named}{more}")
     return "; ".join(told)
 
 
 def examine(asked: Asked) -> str:
-    """Why this worker must not be given works; empty if it may. It is told what to be like."""
+    """Why this worker must not be given works; empty if it may. It is given what it must match."""
     _asked[asked.run] = asked
     try:
         if not Cache.open(CacheChoice(asked.store, True, None), looking=True).sees(asked.mark):
-            return f"{asked.store}: another store or an empty one (is it shared with this worker?)"
+            return f"{asked.store}: another or an empty store (is it shared with this worker?)"
         return differences(asked.fingerprint, fingerprint())
     except LectureError as error:
         return str(error)
@@ -121,7 +121,7 @@ def render(said: str, files: Mapping[str, bytes], run: str) -> dict[str, Any]:
     cache. Returns ``{"made": [[step, record], …]}`` or ``{"failure": …, "log": …}``.
 
     Raises Lost where this worker has become another one since it was examined, or the process of
-    the work was gone; then another worker, or this one, gets the work once more.
+    the work was gone; then another worker, or this one, gets the work again.
     """
     from distributed import get_worker
 

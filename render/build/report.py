@@ -1,4 +1,4 @@
-"""What is told of a job: a line per scene and one of the film, in a run and by ``--explain``."""
+"""Reports on a job: a line per scene and one of the film, in a run and by ``--explain``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TEXTS = "captions and descriptions"
 
 class Report:
     """Of one job of a run. ``alone``: there is no other, so that lines need not name the folder;
-    ``brief``: what is up to date is told in one line."""
+    ``brief``: what is up to date is reported on one line."""
 
     def __init__(self, lecture: Lecture, plan: Plan, *, alone: bool, brief: bool) -> None:
         self.lecture = lecture
@@ -109,7 +109,7 @@ class Report:
             )
         sounds = video.needs().items()
         if any(not plan.is_kept(n.id) for role, n in sounds if role.startswith("sound ")):
-            return "its pictures, with another sound"
+            return "pictures kept, new sound"
         if not plan.is_kept(video.id) or not plan.is_kept(Sides(video).id):
             return f"{_TEXTS} regenerated"
         return "up to date" if plan.is_kept(self.lecture.cover(scene).id) else "cover drawn"
@@ -128,7 +128,7 @@ class Report:
         return None
 
     def _log(self, step: str, failure: Failure) -> str:
-        """Keep the log of what failed, and tell where."""
+        """Keep the log of what failed, and say where."""
         if failure.mistake or step not in self.logs:
             return ""
         logs, product = self.job.out / "logs", self.plan.steps[step].product
@@ -138,7 +138,7 @@ class Report:
             kept = shutil.copyfile(self.logs[step], logs / f"{slug}_{self.job.language}.txt")
             return f" (log: {kept})"
         except OSError as error:
-            return f" (log: could not be kept, {error.strerror})"
+            return f" (log: could not be saved, {error.strerror})"
 
     def _film_line(self) -> str:
         job, plan, film = self.job, self.plan, self.lecture.film
@@ -152,7 +152,7 @@ class Report:
                     f"{self._shown}{job.film_name}: {have} of its {len(job.film)} scenes are "
                     "there; the same command without scene numbers makes the others and joins all"
                 )
-            how = "left as it was" if path.exists() else "not made"
+            how = "kept unchanged" if path.exists() else "not made"
             return f"{self._shown}{job.film_name} {how}: {why}"
         failure = self._failure(Sides(film))
         more = ""
@@ -191,7 +191,7 @@ class Report:
                 if not self.plan.is_settled(product.id):
                     reasons = self.plan.reasons(product)
                     if not (self.job.out / name).exists() or not reasons:
-                        return f"{name} is not there yet"
+                        return f"{name} is missing"
                     return f"{name} is out of date: {reasons[0].line}"
         return ""
 
@@ -201,7 +201,7 @@ class Report:
             if not self.plan.is_settled(self.lecture.pictures(scene).id):
                 name = self.job.video_name(scene)
                 there = (self.job.out / name).is_file()
-                return f"{name} is {'out of date' if there else 'not there'}"
+                return f"{name} is {'out of date' if there else 'missing'}"
         if not all(self.plan.is_kept(each.id) for each in self.lecture.of_film()):
             return f"{self.job.film_name} or its captions are out of date"
         return ""

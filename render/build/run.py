@@ -45,7 +45,7 @@ class Run:
         self.how = how or How()
         self.now = Now(jobs[0].out / STATE)
         for job in jobs:
-            self.now.passes(job.values())  # so that invalid weight files are told first
+            self.now.passes(job.values())  # so that invalid weight files are reported first
         self.lectures = [Lecture.of(job) for job in jobs]
         products = [product for lecture in self.lectures for product in lecture.products()]
         self.plan = Plan(products, self.now, self._is_forced)
@@ -124,7 +124,7 @@ class Run:
     def _work(self) -> bool:
         """Make everything that is due; returns whether a cache that was named has failed."""
         first = self.lectures[0].job
-        self.now.ffmpeg()  # so that it is told first if there is none
+        self.now.ffmpeg()  # so that a missing one is reported first
         with stoppable(), Workspace(first.out) as self._space:
             for lecture in self.lectures[1:]:
                 make_folder(lecture.job.out / STATE)
@@ -288,9 +288,7 @@ class Run:
         elif event.failure is not None:
             if event.kind == "lost" and step.id not in self._lost:
                 self._lost.add(step.id)
-                self._screen.say(
-                    f"{step.product.name}: {event.failure.line}; it is tried once more"
-                )
+                self._screen.say(f"{step.product.name}: {event.failure.line}; it is tried again")
                 self.plan.put_back(step)
             else:
                 self._fail(step, event.failure)

@@ -135,7 +135,7 @@ class _Sender:
 
 
 def _do(work: Work, send: Callable[..., None]) -> None:
-    """Do a work, and tell how it ended."""
+    """Do a work, and report how it ended."""
     try:
         for step, made in run(work, lambda frames: send(step=work.step, frames=frames)):
             send(step=step, made=made.to_json(), paths=dict(made.paths))

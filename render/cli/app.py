@@ -21,7 +21,7 @@ from render.cli.make import make
 PROGRAM = "./render.sh"
 _INTERRUPTED = 130  # exit code after Ctrl-C
 _BROKEN_PIPE = 141  # exit code of what SIGPIPE ends: the reader, such as `head`, has had enough
-_STOPPED = "stopped; finished videos are as they were"
+_STOPPED = "stopped; finished videos are unchanged"
 _WATCHED = bool(os.environ.get("LECTURE_WATCHED"))  # see render/build/watch.py
 # No line longer than 78: help keeps these ends of lines, and terminals may have 80 columns.
 _EPILOG = """[bold]Examples[/]
@@ -40,7 +40,7 @@ LECTURE_FFMPEG names another ffmpeg."""
 
 
 class Front(TyperGroup):
-    """Takes what is no command for scenes and options of ``make``: ``8 13`` is ``make 8 13``."""
+    """Takes anything but a command as arguments of ``make``: ``8 13`` is ``make 8 13``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         first = args[0] if args else ""
@@ -50,7 +50,7 @@ class Front(TyperGroup):
             else:
                 raise LectureError(
                     field="command or scene",
-                    expected=f"one that there is ({PROGRAM} --help, {PROGRAM} list)",
+                    expected=f"an existing one ({PROGRAM} --help, {PROGRAM} list)",
                     found=f"{first!r}{_nearest(first, self.commands)}",
                 )
         return super().parse_args(ctx, args)
@@ -123,7 +123,7 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """The exit code of a command; whatever goes wrong is one line."""
+    """The exit code of a command; every failure is one line."""
     try:
         code = app(arguments, prog_name=PROGRAM, standalone_mode=False) or 0
         if code == _INTERRUPTED:  # Typer has caught Ctrl-C itself

@@ -37,7 +37,7 @@ Height = Annotated[int, typer.Option(min=120, max=2160, help="Height of a pictur
 
 
 def list_scenes() -> None:
-    """Show the scenes: number, name, the tutorial's steps it tells, titles in both languages."""
+    """List the scenes: number, name, the tutorial's steps, titles in both languages."""
     for line in table():
         print(line)
 
@@ -130,25 +130,25 @@ def audit(
     options: BuildOptions,
     scenes: Scenes = None,
     layout: Annotated[
-        bool, typer.Option("--layout", help="Only the layout; numbers are not recomputed.")
+        bool, typer.Option("--layout", help="Only the layout, not the numbers.")
     ] = False,
     numbers: Annotated[
-        bool, typer.Option("--numbers", help="Only the numbers; layout is not looked at.")
+        bool, typer.Option("--numbers", help="Only the numbers, not the layout.")
     ] = False,
     everything: Annotated[
         bool,
         typer.Option(
-            "--all", help="Also 20 random weight files, and the quarters of every animation."
+            "--all", help="Also 20 random weight files, and the quarter points of every animation."
         ),
     ] = False,
     random: Annotated[
-        int, typer.Option(min=0, max=1000, help="As many random weight files as well.")
+        int, typer.Option(min=0, max=1000, help="Number of additional random weight files.")
     ] = 0,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where renders, and so their numbers, are.")
+        Path, typer.Option(metavar="DIR", help="Folder of the renders, with their numbers.")
     ] = ROOT / "out",
     pictures: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where pictures of faults go, each boxed.")
+        Path, typer.Option(metavar="DIR", help="Folder for pictures of faults, each boxed.")
     ] = ROOT / "out" / "audit",
     jobs: Jobs = None,
 ) -> None:
@@ -163,7 +163,7 @@ def audit(
     from render.review import audit as audits
 
     selected = chosen(scenes)
-    settings_of(options)  # so that a slip is told before anything is made
+    settings_of(options)  # so that a mistake is reported before anything is made
     if layout or not numbers:
         make_folder(pictures)
     look = audits.Look(numbers or not layout, layout or not numbers, everything, pictures)
@@ -217,7 +217,7 @@ def sheet(
 def compare(
     options: BuildOptions,
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A weight file.")],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="What it has become, or another.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The changed file, or another one.")],
     scenes: Scenes = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the report.")] = ROOT
     / "out"
@@ -228,7 +228,7 @@ def compare(
     """Show what a change of weights does to the lecture.
 
     Which matrices and values of the passes change, which scenes would be rendered again and why,
-    which numbers and sentences on screen are others; in the terminal, and as one HTML file with
+    which numbers and sentences on screen change; in the terminal, and as one HTML file with
     old and new pictures side by side, which needs no network.
     No video is rendered: a scene that changes takes some seconds, one that does not a second.
     """

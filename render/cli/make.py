@@ -25,19 +25,23 @@ def make(
     options: BuildOptions,
     scenes: Scenes = None,
     jobs: Jobs = None,
-    force: Annotated[bool, typer.Option("--force", help="Also what is up to date.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also render what is up to date.")] = False,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Render nothing; say what would be rendered, and why."),
+        typer.Option("--explain", help="Render nothing; list what would be rendered, and why."),
     ] = False,
     store: Store = None,
     store_size: Annotated[
         str,
-        typer.Option(metavar="SIZE", help="What was not used for longest leaves the store first."),
+        typer.Option(
+            metavar="SIZE", help="Size limit; what was used longest ago is removed first."
+        ),
     ] = DEFAULT_SIZE,
     watch: Annotated[
         bool,
-        typer.Option("--watch", help="Then wait, and render again whenever something is saved."),
+        typer.Option(
+            "--watch", help="After rendering, wait and render again whenever something is saved."
+        ),
     ] = False,
     cluster: Annotated[
         str | None,
@@ -54,7 +58,7 @@ def make(
 
     Options that end in ,... take several values, --weights also patterns and several times: every
     combination is rendered, as one list of jobs, each into a folder of its own. Nothing begins
-    before all weight files have been looked at.
+    before all weight files have been checked.
 
     Only what is missing or has changed is rendered: a scene whose numbers, sentences and code are
     as they were keeps its video.
@@ -83,7 +87,7 @@ def make(
         return
     watched = bool(os.environ.get(WATCHED))
     if watched:
-        print(one_line(run.announcement() or "nothing is to be rendered"), flush=True)
+        print(one_line(run.announcement() or "nothing needs rendering"), flush=True)
     code = run.make()
     if code == 0 and run.made_one_film and not watched:
         from render.cli.closing import closing_lines

@@ -26,7 +26,7 @@ Jobs = Annotated[
     typer.Option(
         min=1,
         max=64,
-        help="Scenes at the same time. Default: as many as there are cores.",
+        help="Scenes rendered at once. Default: the number of cores.",
         show_default=False,
     ),
 ]
@@ -34,8 +34,8 @@ Store = Annotated[
     str | None,
     typer.Option(
         metavar="DIR|URL|none",
-        help="Where finished scenes are kept, so that other weights, folders or machines can have "
-        "them back (docs/incremental.md). Default: LECTURE_STORE, or a cache folder.",
+        help="Where finished scenes are kept for reuse with other weights, folders or machines "
+        "(docs/incremental.md). Default: LECTURE_STORE, or a cache folder.",
         show_default=False,
     ),
 ]
@@ -43,14 +43,14 @@ Render = Annotated[
     bool,
     typer.Option(
         "--render/--no-render",
-        help="Render first what is missing or out of date, or take the videos as they are.",
+        help="First render what is missing or out of date, or take the videos as they are.",
     ),
 ]
 Videos = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Where the videos are, or go to. Default: as for a plain render, out/LANG_QUALITY.",
+        help="Where the videos are, or go to. Default: as for rendering, out/LANG_QUALITY.",
         show_default=False,
     ),
 ]

@@ -46,7 +46,7 @@ def _how(jobs: int | None, store: str | None) -> How:
 def _render(
     options: BuildOptions, jobs: Sequence[Job], how: How, render: bool, otherwise: str
 ) -> Iterator[str]:
-    """Bring videos up to date, or tell what of them is not. Raises typer.Exit where a scene
+    """Bring videos up to date, or report what is not. Raises typer.Exit where a scene
     failed, LectureError where a film is missing that is not to be made."""
     run = Run(jobs, how)
     if not render:
@@ -94,7 +94,7 @@ def page(
     for target in targets:
         check_target(target)
     if render:
-        for line in _render(options, wanted, _how(jobs, store), render, "no page made"):
+        for line in _render(options, wanted, _how(jobs, store), render, "no page written"):
             print(f"note: {line}")
     for job, target in zip(wanted, targets, strict=True):
         path = page_of(job, options).write(target) / "index.html"
@@ -151,25 +151,25 @@ def publish(
         str | None,
         typer.Option(
             metavar="PARTS",
-            help="film, scenes or both. Default: what the platform wants.",
+            help="film, scenes or both. Default: what the platform asks for.",
             show_default=False,
         ),
     ] = None,
     title: Annotated[
-        str, typer.Option(metavar="TEXT", help="Another title for the film.", show_default=False)
+        str, typer.Option(metavar="TEXT", help="Title for the film.", show_default=False)
     ] = "",
     description: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A text file with another description for the film.",
+            help="Text file with a description for the film.",
             show_default=False,
         ),
     ] = None,
     tags: Annotated[
         str,
         typer.Option(
-            metavar="A,B,C", help="Other tags for the film, with commas.", show_default=False
+            metavar="A,B,C", help="Tags for the film, separated by commas.", show_default=False
         ),
     ] = "",
     jobs: Jobs = None,
@@ -223,8 +223,8 @@ def _check_choices(platform: Platform | None, parts: str | None, asked: Descript
     if platform and (parts or platform.publish) == "scenes" and any(asked.values()):
         raise LectureError(
             field="--title, --description, --tags",
-            expected="a film to say it of (--parts film or both)",
-            found="scenes alone, each with texts of its own",
+            expected="a film that they apply to (--parts film or both)",
+            found="only scenes, each with its own texts",
         )
 
 
@@ -296,10 +296,10 @@ def _publish(publication: Publication) -> int:
     faults = rules.faults(found)
     if faults:
         for line in ENGLISH.lines(faults):
-            print(f"not taken: {line}", file=sys.stderr)
+            print(f"not accepted: {line}", file=sys.stderr)
         print(
             f"render: nothing published for {publication.platform.name}: "
-            f"{len(faults)} of its rules are broken",
+            f"{len(faults)} of its rules broken",
             file=sys.stderr,
         )
         return 2

@@ -25,7 +25,7 @@ def script(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write it there; as JSON where the name ends in .json.",
+            help="Write to this file; as JSON if the name ends in .json.",
             show_default=False,
         ),
     ] = None,
@@ -33,7 +33,7 @@ def script(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Only what this folder has no recording of yet.",
+            help="Only sentences without a recording in this folder.",
             show_default=False,
         ),
     ] = None,
@@ -41,8 +41,8 @@ def script(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Have it spoken into a folder of recordings, to be replaced one by one by your "
-            "own. Recordings that are there stay.",
+            help="Speak it into a folder of recordings, to be replaced one by one by your "
+            "own. Existing recordings are kept.",
             show_default=False,
         ),
     ] = None,
@@ -73,7 +73,7 @@ def script(
     if missing is not None:
         parts = texts.without_recorded(parts, missing)
         if not parts:
-            print(one_line(f"{missing}: a recording for every beat is there"))
+            print(one_line(f"{missing}: every beat has a recording"))
     if out is not None:
         texts.write(out, parts)
         print(one_line(str(out)))
@@ -88,7 +88,7 @@ def script(
 def handout(
     options: BuildOptions,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for the files, made if need be.")
+        Path, typer.Option(metavar="DIR", help="Folder for the files, created if needed.")
     ] = ROOT / "out" / "handout",
 ) -> None:
     """Write the whole text: steps 0-95 with every computation, key numbers, errata.

@@ -21,7 +21,7 @@ UPLOAD_EPILOG = """[bold]Examples[/]
 ./render.sh upload canvas --dry-run
 ./render.sh upload youtube out/en_standard/publish/youtube_full
 
-Credentials come from the environment; docs/publish.md tells where to get them.
+Credentials come from the environment; docs/publish.md says where to get them.
 Canvas: CANVAS_URL, CANVAS_TOKEN, CANVAS_COURSE.
 YouTube: YOUTUBE_CLIENT_ID, YOUTUBE_CLIENT_SECRET, YOUTUBE_REFRESH_TOKEN."""
 
@@ -34,7 +34,7 @@ def upload(
         Path | None,
         typer.Argument(
             metavar="[FOLDER]",
-            help="A folder made by publish. Default: the one in out/, if there is just one.",
+            help="A folder made by publish. Default: the one in out/, if there is only one.",
             show_default=False,
         ),
     ] = None,
@@ -53,8 +53,8 @@ def upload(
         str,
         typer.Option(
             metavar="WHO",
-            help="YouTube, of a new video: private, unlisted or public. Default: private, or what "
-            "the video that it replaces is.",
+            help="YouTube, of a new video: private, unlisted or public. Default: private, or "
+            "that of the video it replaces.",
             show_default=False,
         ),
     ] = "",
@@ -67,8 +67,8 @@ def upload(
 ) -> None:
     """Send a published folder to Canvas or YouTube.
 
-    Sending it again replaces what was sent before. An upload that was cut off goes on where it
-    was when the command is given again.
+    Sending it again replaces what was sent before. An interrupted upload resumes where it
+    was interrupted when the command is run again.
     """
     from render.platforms import canvas, youtube
     from render.platforms.upload import Retry, UploadState, alone, find, read

@@ -162,7 +162,7 @@ def description(story: Story, language: str) -> Description:
     except (KeyError, IndexError, AttributeError, TypeError, ValueError) as error:
         raise LectureError(
             where=FOLDER / f"{language}.toml",
-            expected="texts with the facts they are given",
+            expected="texts that use only the given facts",
             found=f"{type(error).__name__} {error}",
         ) from error
 

@@ -250,11 +250,11 @@ def check_target(target: Path) -> None:
     if target.is_dir():
         if (target / MARK).is_file() or not any(target.iterdir()):
             return
-        found = "a folder with other things in it"
+        found = "a folder with other contents"
     elif target.exists() or target.is_symlink():
         found = "a file"
     else:
         return
     raise LectureError(
-        where=target, field="--out", expected="a new folder, or an older course page", found=found
+        where=target, field="--out", expected="a new folder or an older course page", found=found
     )

@@ -105,7 +105,7 @@ def make(
     for finish in watching:
         try:
             finish(into)
-        except Exception:  # it is made by itself then, and what is wrong is told
+        except Exception:  # it is made by itself then, and its failure is reported
             traceback.print_exc()
     facts = {
         "frames": encoder.frames,
@@ -216,7 +216,7 @@ def _peak_memory() -> int:
 
 
 class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped for us
-    """Manim's file writer, replaced: sends every frame to ``encoder``, tells how many there are.
+    """Manim's file writer, replaced: sends every frame to ``encoder``, reports their number.
 
     Plain Manim encodes each ``play()`` into a file of its own and joins them afterwards; here the
     hooks of ``SceneFileWriter`` (Manim 0.22) lead to one encoder. The frames, and so their number,

@@ -25,7 +25,7 @@ from render.media.quality import Quality
 from render.media.share import Share
 
 VIDEO = "part.mp4"
-_NUMBERED = 2  # keyframes until their numbers begin anew
+_NUMBERED = 2  # keyframes until their numbers repeat
 _CORES = 2  # that a process keeps busy: one draws, one encodes
 
 
@@ -121,7 +121,7 @@ def _failure(folder: Path) -> str:
     try:
         return (folder / "failure.txt").read_text(encoding="utf-8")
     except OSError:
-        return "its process ended without a word"
+        return "its process ended without a message"
 
 
 def places(reads: Reads, quality: Quality, *, compiled: bool) -> list[int]:

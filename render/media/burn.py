@@ -1,5 +1,5 @@
 """Captions drawn into the pictures, on request: in the strip at the foot that every scene leaves
-free. The scene itself is drawn as ever; the strip is laid over it in one pass of encoding.
+free. The scene itself is drawn as usual; the strip is laid over it in one pass of encoding.
 """
 
 from __future__ import annotations

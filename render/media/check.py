@@ -98,7 +98,9 @@ def read_origin(path: Path) -> tuple[str, int]:
             frames = container.streams.video[0].frames
             return container.metadata["comment"], frames
     except (av.FFmpegError, OSError, LookupError) as error:
-        raise LectureError(where=path, expected="a video of ours", found=str(error)) from error
+        raise LectureError(
+            where=path, expected="a video of this project", found=str(error)
+        ) from error
 
 
 def pictures_of(paths: Iterable[Path]) -> str | None:
@@ -200,7 +202,7 @@ def _caption_findings(container: InputContainer, expected: Video) -> Iterator[Fi
         yield Finding(f"{named}: codec", "mov_text", stream.codec_context.name)
         yield Finding(f"{named}: language", track.code, tags.get("language"))
         yield Finding(f"{named}: name", track.name, tags.get("handler_name"))
-        yield Finding(f"{named}: shown unasked", 0, int(stream.disposition))
+        yield Finding(f"{named}: shown by default", 0, int(stream.disposition))
         wanted, found = track.shown(), _cues(container, stream)
         yield Finding(f"{named}: cues", len(wanted), len(found))
         for index, (cue, there) in enumerate(zip(wanted, found, strict=True), start=1):
@@ -294,7 +296,7 @@ def _closed(pictures: Sequence[_Packet]) -> bool:
 def _decoded_findings(path: Path, expected: Video) -> Iterator[Finding]:
     """Decode; the decoder is told to complain rather than to patch things up.
 
-    The colour tags are looked at again: here they are those inside the H.264 stream, which some
+    The colour tags are checked again: here they are those inside the H.264 stream, which some
     players believe rather than the container's.
     """
     tags: Counter[tuple[int, ...]] = Counter()
@@ -311,11 +313,11 @@ def _decoded_findings(path: Path, expected: Video) -> Iterator[Finding]:
     named = "colours in the H.264 stream (primaries, transfer, matrix, range)"
     yield Finding(named, [(_BT709, _BT709, _BT709, _LIMITED)], list(tags))
     wanted = expected.frames * expected.quality.samples_per_frame
-    yield Finding("decoded sound is as long", True, samples >= wanted - 1024)
+    yield Finding("length of the decoded sound", True, samples >= wanted - 1024)
 
 
 def _frames(container: InputContainer, expected: Video) -> Iterator[VideoFrame]:
-    """Those to be looked at: all, the keyframes, or those that begin a chapter."""
+    """Those to check: all, the keyframes, or those that begin a chapter."""
     video = container.streams.video[0]
     if expected.pictures is not None and expected.chapters:
         assert video.time_base is not None

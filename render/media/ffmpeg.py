@@ -129,7 +129,7 @@ def run(
     listener = threading.Thread(target=lambda: said.extend(_serious(process.stderr)), daemon=True)
     listener.start()
     try:
-        with contextlib.suppress(BrokenPipeError):  # its own words tell why
+        with contextlib.suppress(BrokenPipeError):  # its own output says why
             if process.stdin:
                 for frame in frames or ():
                     process.stdin.write(frame)

@@ -1,4 +1,4 @@
-"""Parts of the picture that have come to rest, which x264 then codes once more and finely.
+"""Parts of the picture that have come to rest, which x264 then codes again, finely.
 
 Whatever moves is coded coarsely: nobody sees the difference while it moves. Once it stands still,
 or has faded away, one would see what the coarse quantizer left out, and with nothing to code that

@@ -1,6 +1,6 @@
 """Where everything that belongs to a video lies beside it: captions, chapters, cover, description.
 
-One place for the names, for whoever writes these files and whoever uses them. Says nothing about
+One place for the names, for writers and readers of these files. Says nothing about
 whether they are there: look with ``Path.is_file``, or take those of :meth:`SideFiles.present`.
 """
 

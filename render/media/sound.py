@@ -36,7 +36,9 @@ def write_track(target: Path, sounds: Sequence[Sound], frames: int, samples_per_
                 _copy(track, sound.path, end * samples_per_frame - track.tell())
             _silence(track, frames * samples_per_frame - track.tell())
     except wave.Error as error:
-        raise LectureError(where=target, expected="sounds of ours", found=str(error)) from error
+        raise LectureError(
+            where=target, expected="sounds of this project", found=str(error)
+        ) from error
     except OSError as error:
         raise from_os_error(error, error.filename or target) from error
     return target

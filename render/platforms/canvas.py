@@ -110,7 +110,7 @@ class Canvas:
         note = state.of(self.account, video.stem)
         file = self._known(note) or self._in_folder(_folder(published), video.path.name)
         if file and note.get("sha256") == video.sha256 and file.size == video.size:
-            self.say(f"{video.path.name}: is there already, unchanged")
+            self.say(f"{video.path.name}: already uploaded, unchanged")
         else:
             self.say(f"{video.path.name}: {'replacing' if file else 'sending'} {_mb(video.size)}")
             file = self._send(video, file, _folder(published))
@@ -175,7 +175,7 @@ class Canvas:
 
         name, told = video.path.name, 0
         if not is_safe(ticket.upload_url):
-            raise self._malformed(name, "an address of https for the bytes")
+            raise self._malformed(name, "an https address for the data")
 
         def tell(body: Any) -> None:
             nonlocal told
@@ -289,15 +289,15 @@ class Canvas:
         if status == 401:
             if origin(url) != origin(self.url):
                 return self._elsewhere(url)
-            what, expected = "CANVAS_TOKEN", "a token that Canvas takes (docs/publish.md)"
+            what, expected = "CANVAS_TOKEN", "a token that Canvas accepts (docs/publish.md)"
         elif status == 403:
             expected = f"a token that may change the files of course {self.course}"
         elif status == 404:
-            expected = f"something that is there ({COURSE} is {self.course})"
+            expected = f"something that exists ({COURSE} is {self.course})"
         elif "quota" in text.lower():
-            expected = "room in the course's file quota (ask an administrator)"
+            expected = "space in the course's file quota (ask an administrator)"
         else:
-            expected = "Canvas to take it"
+            expected = "Canvas to accept it"
         found = re.search(r'"message"\s*:\s*"([^"]{1,200})"', text)
         plain = found[1] if found else " ".join(text.split())[:200]
         said = f"status {status} {hidden(plain, [self.token])}".strip()
@@ -308,10 +308,10 @@ class Canvas:
         """Canvas is at another address than we were told."""
         there = origin(url)
         if there and there[1] and there != origin(self.url):
-            expected = f"the address to which Canvas leads, {there[0]}://{there[1]}"
-            found = f"{self.url}, where the token does not count"
+            expected = f"the address that Canvas redirects to, {there[0]}://{there[1]}"
+            found = f"{self.url}, where the token is not valid"
         else:
-            expected, found = "the address of a Canvas", "a server that leads to another page"
+            expected, found = "the address of a Canvas", "a server that redirects to another page"
         return LectureError(where="Canvas", field=URL, expected=expected, found=found)
 
     def _malformed(self, what: str, expected: str) -> LectureError:
@@ -333,7 +333,7 @@ def plan(published: Published, course: str | None) -> list[str]:
     lines = [f"course: {course or f'as {COURSE} says'}", f"folder: {_folder(published)}"]
     for video in published.videos:
         lines += [
-            f"file: {video.path.name}, {_mb(video.size)}; one of that name is replaced",
+            f"file: {video.path.name}, {_mb(video.size)}; an existing one of that name is replaced",
             f"  captions: {', '.join(path.name for path in video.captions.values())}",
         ]
     return lines

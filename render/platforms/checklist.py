@@ -29,8 +29,8 @@ _ALL = ("description", "tags", "cover")
 _JOINERS = {"zh": "、", "en": ", "}
 _PUBLISHED = {
     "film": "the film of the track",
-    "scenes": "each scene as a video of its own",
-    "both": "the film of the track and each scene as a video of its own",
+    "scenes": "each scene as a separate video",
+    "both": "the film of the track and each scene as a separate video",
 }
 _CHAPTERS = {
     "description": "read from the lines `0:00 Title` of the description",

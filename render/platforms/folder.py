@@ -218,7 +218,7 @@ def refuse_foreign(target: Path) -> None:
     if target.is_dir() and not target.is_symlink():
         if (target / MANIFEST).is_file() or not any(target.iterdir()):
             return
-        found = f"a folder with other things in it and no {MANIFEST}"
+        found = f"a folder with other contents and no {MANIFEST}"
     else:
         found = "a file or a link"
     raise LectureError(

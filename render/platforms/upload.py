@@ -174,7 +174,7 @@ class UploadState:
 
 def alone(folder: Path) -> AbstractContextManager[None]:
     """Raises LectureError where the folder is being uploaded by another process already."""
-    return files.alone(folder, "one upload at a time", "another one under way")
+    return files.alone(folder, "one upload at a time", "another one in progress")
 
 
 def credentials(names: Sequence[str], environment: Mapping[str, str] = os.environ) -> list[str]:
@@ -182,7 +182,7 @@ def credentials(names: Sequence[str], environment: Mapping[str, str] = os.enviro
     values = [environment.get(name, "").strip() for name in names]
     missing = [name for name, value in zip(names, values, strict=True) if not value]
     if missing:
-        expected = "to be set in the environment (docs/publish.md tells where to get them)"
+        expected = "to be set in the environment (docs/publish.md says where to get them)"
         raise LectureError(field=" and ".join(missing), expected=expected, found="nothing")
     for name, value in zip(names, values, strict=True):
         if not (value.isascii() and value.isprintable()) or " " in value:
@@ -327,7 +327,7 @@ def connection_failure(
         if isinstance(cause, socket.gaierror):
             if cause.errno == socket.EAI_NONAME and not reached:
                 expected = "the name of a server that exists"
-                found = "one that nobody knows"
+                found = "an unknown one"
                 return LectureError(where=service, field=field, expected=expected, found=found)
             return Passing("the server's name cannot be looked up (is there a network?)")
         if isinstance(cause, ConnectionRefusedError):

@@ -182,7 +182,7 @@ class YouTube:
             self.service.call(
                 video.path.name, "videos", "update", part="snippet", body={**body, "id": note["id"]}
             )
-            self.say(f"{video.path.name}: is there already, unchanged; title, description, tags")
+            self.say(f"{video.path.name}: already uploaded, unchanged; title, description, tags")
             return
         old = [one.id for one in found]
         if old and not self.replace:
@@ -276,7 +276,7 @@ class YouTube:
                 raise LectureError(
                     where="YouTube",
                     field=video.path.name,
-                    expected=f"a video that it takes, before {kept} is deleted",
+                    expected=f"an accepted video before {kept} is deleted",
                     found=f"https://youtu.be/{identity}: {lost}",
                 )
             if not found[0].ready:

@@ -138,7 +138,7 @@ class Service:
         begun = note.get("session") if note.get("session_of") == video.sha256 else ""
         sending = _Sending(self, video, body, note, keep, say)
         if isinstance(begun, str) and begun and is_own(begun):
-            say(f"{video.path.name}: going on with an upload that was cut off")
+            say(f"{video.path.name}: resuming an interrupted upload")
             try:
                 return sending.run(begun)
             except Refusal as error:
@@ -163,7 +163,7 @@ class Service:
             raise LectureError(
                 where="YouTube",
                 field="YOUTUBE_REFRESH_TOKEN",
-                expected="credentials that Google takes (tokens of a project in testing end "
+                expected="credentials that Google accepts (tokens of a project in testing end "
                 "after 7 days; docs/publish.md)",
                 found=hidden(str(error.args[0] if error.args else "a refusal"), self.secrets),
             ) from error
@@ -183,17 +183,17 @@ class Service:
             return Passing(f"status {status}", error.resp.get("retry-after", 0))
         field = what
         if status == 401:
-            field, expected = "YOUTUBE_REFRESH_TOKEN", "credentials that YouTube takes"
+            field, expected = "YOUTUBE_REFRESH_TOKEN", "credentials that YouTube accepts"
         elif reason in _DAILY:
             expected = "quota left (it is renewed at midnight Pacific time; docs/publish.md)"
         elif status == 403:
             expected = "an account that may do this (docs/publish.md)"
         elif status == 404:
-            expected = "something that is there"
+            expected = "something that exists"
         elif status < 400:
             expected = "an answer as YouTube gives it"
         else:
-            expected = "YouTube to take it"
+            expected = "YouTube to accept it"
         found = hidden(f"status {status} {reason}".strip(), self.secrets)
         refusal = Refusal(where="YouTube", field=field, expected=expected, found=found)
         refusal.status, refusal.reason = status, reason
@@ -221,7 +221,7 @@ class _Sending:
     say: Callable[[str], None]
 
     def run(self, session: str) -> str:
-        """Send what is not there yet; the id of the video."""
+        """Send what is missing; the id of the video."""
         name = self.video.path.name
         media = _media(self.video.path, "video/mp4")
         request = self.service.client.videos().insert(
@@ -246,7 +246,7 @@ class _Sending:
         try:
             _, done = self.service._once(self.video.path.name, request.next_chunk)
             if done is None and request.resumable_progress <= before:
-                raise Passing("YouTube takes no more of the video")
+                raise Passing("YouTube accepts no more of the video")
         except Passing:
             # The session may have been opened, or a part have come, before that.
             self._keep(request)

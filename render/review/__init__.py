@@ -1,1 +1,1 @@
-"""What is looked at before publishing: audit, contact sheets, comparison of weights."""
+"""For inspection before publishing: audit, contact sheets, comparison of weights."""

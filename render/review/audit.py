@@ -183,7 +183,7 @@ def check_captions(scene: LectureScene) -> list[Fault]:
 
 def check_in_the_shortest_time(scene: LectureScene) -> list[Fault]:
     """The same, as if every sentence were shown, in either language, only as long as it must be at
-    the least, whatever is animated meanwhile. Only what was said is looked at, not when."""
+    the least, whatever is animated meanwhile. Only the words are checked, not the times."""
     found, slug = [], scene.info.slug
     for language in LANGUAGES:
         now, beats = 0.0, []
@@ -278,7 +278,7 @@ def check_number_file(path: Path) -> tuple[int, list[Fault]]:
         raise LectureError(
             where=path,
             field="weights",
-            expected=f"{one.file} as it was rendered (SHA-256 {one.sha256[:12]}…)",
+            expected=f"{one.file} as at rendering (SHA-256 {one.sha256[:12]}…)",
             found="other contents: render again, then audit",
         )
     return len(record.numbers), found

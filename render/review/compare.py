@@ -42,7 +42,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Change:
-    """A number whose shown digits are others now; None: it is not shown there."""
+    """A number whose shown digits have changed; None: it is not shown there."""
 
     source: str
     old: str | None
@@ -149,7 +149,7 @@ class BeatPair:
 
 @dataclass(frozen=True)
 class Compared:
-    """A scene: why it would be rendered anew (no reasons: it would not), what of it differs."""
+    """A scene: why it needs rendering (no reasons: it does not), and what differs."""
 
     scene: SceneInfo
     title: str
@@ -185,7 +185,7 @@ class Compared:
 
 
 def attempt(job: Job) -> Compared | tuple[SceneInfo, Failure]:
-    """As :func:`compare`; why it could not be done is returned, so that others go on."""
+    """As :func:`compare`; a failure is returned, so that the others continue."""
     try:
         return compare(job)
     except Exception as error:

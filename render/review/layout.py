@@ -73,7 +73,7 @@ def check_margins(texts: Sequence[TextItem], shapes: Sequence[Shape]) -> list[Fa
         elif top > _MARGIN_Y + _SLACK or bottom < -_MARGIN_Y - _SLACK:
             faults.append(Fault("margin", f"{name!r} is closer than 4 % to the edge", box))
         elif bottom < theme.CAPTION_ZONE - _SLACK and isinstance(item, TextItem):
-            faults.append(Fault("margin", f"{name!r} stands where captions go", box))
+            faults.append(Fault("margin", f"{name!r} is where captions are shown", box))
     return faults
 
 

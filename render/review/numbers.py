@@ -235,7 +235,7 @@ def check_grid(grid: Grid, numbers: list[Number], recompute: Recomputer) -> list
         fixed = {(n.scalar.source[1], n.scalar.source[2][:-1]) for n in row}
         last = [n.scalar.source[2][-1] for n in row]
         if len(fixed) > 1 or any(b <= a for a, b in pairwise(last)):
-            return [_fault(grid, "transposed or mixed up: a row on screen is no row of the trace")]
+            return [_fault(grid, "transposed or mixed up: a row on screen is not in the trace")]
     heads = [row[0].scalar.source[2][:-1] for row in rows]
     if any(b <= a for a, b in pairwise(heads)):
         faults.append(_fault(grid, f"a row is shown twice or out of order: rows {heads}"))

@@ -115,7 +115,7 @@ def _values(both: Both, console: Console) -> None:
     console.print(f"{len(both.values)} of {both.all_values} values of the training pass moved")
     largest = sorted(both.values, key=lambda value: -(value.largest or float("inf")))
     for value in largest[:3]:
-        by = "has another shape" if value.largest is None else f"by up to {value.largest:.4g}"
+        by = "has a different shape" if value.largest is None else f"by up to {value.largest:.4g}"
         console.print(f"    {value.name} {by}", markup=False, highlight=False)
 
 

@@ -74,7 +74,7 @@ def write(order: SheetOrder) -> Path:
 
 
 def attempt(order: SheetOrder) -> Path | Failure:
-    """As :func:`write`; why it could not be done is returned, so that others go on."""
+    """As :func:`write`; a failure is returned, so that the others continue."""
     try:
         return write(order)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Sound made ready: any file that FFmpeg reads, in; WAV of 48 kHz, one channel, 16 bits, out: no
+"""Prepared sound: any file that FFmpeg reads, in; WAV of 48 kHz, one channel, 16 bits, out: no
 long silence at its ends, as loud as all the rest, never too loud.
 
 Arrays are one channel at 48 kHz, float, full scale 1; it is heard in both ears, and loudness is
@@ -28,7 +28,7 @@ LONGEST = 180.0  # seconds
 BREATH = 0.35
 _BYTES = 2
 _HEAD = 44  # bytes before the samples
-_UNKNOWN = 0x7FFFF000  # this size or more in a WAV file's head is none
+_UNKNOWN = 0x7FFFF000  # this size or more in a WAV file's header means unknown
 _CUT_SHORT = 0.5  # seconds that may be missing of what a file announces
 
 TARGET = -16.0  # LUFS
@@ -51,7 +51,7 @@ def make(
     into: Path,
     tell: Callable[[int], None],
 ) -> dict[str, Path]:
-    """``sound``: the recording ``file``, made ready. Facts: ``seconds`` that its beat must last.
+    """``sound``: the recording ``file``, prepared. Facts: ``seconds`` that its beat must last.
     Of a recording that cannot be used there is no sound, and the fact ``bad`` says why."""
     target, source = into / "sound.wav", Path(spec["file"])
     found: dict[str, Path] = {}
@@ -73,9 +73,9 @@ def make(
 
 
 def seconds_of(path: Path) -> float:
-    """How long a beat must last for a sound of ours, breath and all; 0 where there is none.
+    """How long a beat must last for a prepared sound, breath and all; 0 where there is none.
 
-    Raises OSError where it cannot be looked at.
+    Raises OSError if it cannot be read.
     """
     if not path.is_file():
         return 0.0
@@ -109,16 +109,16 @@ def read(path: Path) -> Samples:
     except (av.FFmpegError, OSError, ValueError) as error:
         raise _unreadable(path, error) from error
     if _is_cut(path):
-        raise _bad(path, "a whole WAV file", "one that ends before it should")
+        raise _bad(path, "a complete WAV file", "a truncated one")
     both = np.concatenate(pieces, axis=1) if pieces else np.zeros((2, 0), np.float32)
     seconds = both.shape[1] / AUDIO_RATE
     if seconds < announced - _CUT_SHORT:
-        raise _bad(path, f"{announced:.1f} s, as it says itself", f"only {seconds:.1f} s")
+        raise _bad(path, f"{announced:.1f} s, as its header says", f"only {seconds:.1f} s")
     return _one_channel(both.astype(np.float64))
 
 
 def prepare(source: Path, target: Path) -> None:
-    """Write the recording ``source``, made ready, to ``target``. Raises LectureError as
+    """Write the recording ``source``, prepared, to ``target``. Raises LectureError as
     :func:`read` does, and where nobody speaks in it."""
     samples = read(source)
     loudest = level(samples) if len(samples) else -180.0

@@ -90,7 +90,7 @@ def _split(name: str) -> tuple[str, str]:
     if not (colon and module and kind.isidentifier()):
         raise LectureError(
             field="--voice",
-            expected="none, draft, recordings:DIR, or module:Class of a voice of your own",
+            expected="none, draft, recordings:DIR, or module:Class of your own voice",
             found=repr(name),
         )
     return module, kind

@@ -18,7 +18,7 @@ _IGNORED = (".txt", ".md", ".json", ".toml")
 class Recordings:
     """What lies in ``folder``; ``sentences`` are the keys of each scene's sentences.
 
-    Raises LectureError where the folder is none. Whatever is wrong with a file is a line of
+    Raises LectureError if it is not a folder. A problem with a file is a line of
     ``complaints``, and its beat stays silent.
     """
 
@@ -76,7 +76,7 @@ class Recordings:
                 self._unfit.add(beat)
         elif beat in self._files:
             first = self._files[beat].name
-            self._complain(file, f"one recording for a beat, and {first} is used", "a second one")
+            self._complain(file, f"one recording for a beat, and {first} is used", "two recordings")
         else:
             self._files[beat] = file
 

@@ -119,9 +119,7 @@ def record(folder: Path, parts: Sequence[Part], voice: str, language: str) -> It
             made += 1
         _write_json(folder / SCRIPT, by_key)
         kept = len(each.lines) - made
-        yield f"{folder / each.slug}: {made} recorded" + (
-            f", {kept} left as they were" * bool(kept)
-        )
+        yield f"{folder / each.slug}: {made} recorded" + (f", {kept} kept unchanged" * bool(kept))
 
 
 def changed(said: Mapping[str, str], folder: Path) -> Iterator[str]:
@@ -135,7 +133,7 @@ def changed(said: Mapping[str, str], folder: Path) -> Iterator[str]:
     for key, text in said.items():
         old = recorded.get(key)
         if old is not None and _plain(old) != _plain(text):
-            expected, found = f"the sentence as it is now: {text}", f"{old} (by {SCRIPT})"
+            expected, found = f"the current sentence: {text}", f"{old} (by {SCRIPT})"
             yield str(
                 LectureError(where=folder / key, field="recording", expected=expected, found=found)
             )

@@ -71,7 +71,7 @@ class Speaker:
 
 
 def say(voice: provider.Provider, text: str, language: str, target: Path) -> None:
-    """Have ``text`` said and made ready. Raises LectureError where nothing is said."""
+    """Have ``text`` spoken and prepared. Raises LectureError if nothing is spoken."""
     raw = target.with_name(f"{target.stem}.raw.wav")
     try:
         voice.say(text, language, raw)

@@ -26,7 +26,7 @@ class CanvasStandIn(StandIn):
         self.pending: dict[str, dict[str, Any]] = {}
         self.folders: dict[str, int] = {}
         self.tracks: dict[str, list[dict[str, str]]] = {}
-        self.converting = 0  # times that a file's media is not there yet
+        self.converting = 0  # times that a file's media is missing
         self.quota = 10**9
         self.confirms = "303"  # how the storage answers: a way to the file, or the file itself
         self.vanity = ""  # another address, to which the whole interface leads

@@ -385,7 +385,7 @@ class TestSeveralUsers:
         code = (
             "assert cache.read_only and world.take(cache) == 'it', said\n"
             "world.values['a'] = '7'; world.put(cache, world.make('mine')); cache.end()\n"
-            "assert said == [f'{root}: store: read only; nothing is added to it'], said\n"
+            "assert said == [f'{root}: store: read-only, nothing is added'], said\n"
             "assert not cache.failed"
         )
         done = as_user(12345, 12345, code, root, self.folder(world, 12345))
@@ -663,7 +663,7 @@ class TestTrouble:
         world.put(cache, world.make("it"))
         assert world.take(cache) is None
         assert len(said) == 1
-        assert said[0].startswith("going on without a store: ")
+        assert said[0].startswith("continuing without a store: ")
 
     def test_what_fails_later_is_told_once_and_costs_the_cache(
         self, world: World, monkeypatch: pytest.MonkeyPatch
@@ -679,7 +679,7 @@ class TestTrouble:
         world.put(cache, world.make("it"))
         assert cache.failed
         assert len(said) == 1
-        assert said[0].startswith("the store is not used any more: ")
+        assert said[0].startswith("the store is no longer used: ")
         assert "such host" in said[0]
         assert "\n" not in said[0]
 

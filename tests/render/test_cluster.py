@@ -102,7 +102,7 @@ def test_a_work_whose_process_is_lost_is_tried_again(run: Run) -> None:
     assert event.failure is not None
     assert event.failure.line.startswith("given up after 3 tries; the last time Lost: worker ")
     assert "out of memory" in event.failure.line
-    assert sum("a: to be done again: worker " in line for line in run.said) == 3
+    assert sum("a: will be repeated: worker " in line for line in run.said) == 3
 
 
 def test_a_worker_of_another_kind_is_refused_and_the_others_work(
@@ -124,7 +124,10 @@ def test_a_worker_of_another_kind_is_refused_and_the_others_work(
 def test_if_all_are_refused_nothing_starts(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "fingerprint", lambda: {"manim": "0.19.0"})
     run.pool._asked_for = dict(LIKE_ME)
-    with pytest.raises(LectureError, match="a worker like this machine, found none"), run.pool:
+    with (
+        pytest.raises(LectureError, match="a worker compatible with this machine, found none"),
+        run.pool,
+    ):
         pass
     assert sum("refused" in line for line in run.said) == 2
 
@@ -132,7 +135,7 @@ def test_if_all_are_refused_nothing_starts(run: Run, monkeypatch: pytest.MonkeyP
 def test_one_that_does_not_see_the_cache_is_refused(tmp_path: Path, scheduler: Any) -> None:
     run = Run(tmp_path, scheduler.scheduler_address)
     run.cache.mark = "runs/0-00"
-    with pytest.raises(LectureError, match="a worker like this machine"), run.pool:
+    with pytest.raises(LectureError, match="a worker compatible with this machine"), run.pool:
         pass
     assert "is it shared with this worker?" in run.said[-1]
 
@@ -243,7 +246,7 @@ class TestFingerprint:
         files = {f"scenes/s{number}.py": "0" for number in range(5)}
         told = remote.differences(files, {})
         assert told == (
-            "project code: expected that of this machine, found other scenes/s0.py, "
+            "project code: expected the same as on this machine, differs in scenes/s0.py, "
             "scenes/s1.py, scenes/s2.py and 2 more files"
         )
         assert remote.differences(files, dict(files)) == ""

@@ -114,7 +114,7 @@ def test_one_of_several_processes_is_killed_in_the_middle(tmp_path: Path) -> Non
     worker.kill()
     out, err = run.communicate(timeout=120)
     assert (run.returncode, err) == (0, ""), out
-    assert "is gone; what it was doing is to be done again" in out
+    assert "is gone; its work will be repeated" in out
     assert not noise.is_running()
     names = {path.name for path in (tmp_path / "o").glob("0*.mp4")}
     assert names == {"01_square_zh.mp4", "02_circle_zh.mp4", "05_noise_zh.mp4"}
@@ -178,7 +178,7 @@ def test_a_cluster_of_others_and_who_may_work_there(cluster: Cluster, tmp_path: 
     assert alone.returncode == 2, out
     assert "worker edited at tcp://" in out
     assert "found other scenes/tiny.py" in out
-    assert "expected a worker like this machine" in err
+    assert "expected a worker compatible with this machine" in err
     assert not list((tmp_path / "o").glob("*.mp4"))
 
     cluster.worker("good")
@@ -219,7 +219,7 @@ def test_ctrl_c_in_a_terminal_reaches_only_the_front_door(tmp_path: Path) -> Non
     os.killpg(run.pid, signal.SIGINT)
     out, err = run.communicate(timeout=60)
     assert (run.returncode, out) == (130, "")
-    assert err == "render: stopped; finished videos are as they were\n"
+    assert err == "render: stopped; finished videos are unchanged\n"
     until(lambda: not drawn.is_running(), 20)
     assert leftovers(tmp_path / "o") == []
 

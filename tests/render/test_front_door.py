@@ -252,5 +252,5 @@ def test_other_weights_in_the_same_folder_are_not_mixed_in(
     engine.save_weights(engine.random_weights(engine.load_weights(engine.TUTORIAL), 1), other)
     result = front_door("1", "--quality", "draft", "--weights", other, "--out", "o")
     assert result.returncode == 0
-    assert "lecture.mp4 left as it was: 02_circle_zh.mp4 is out of date" in result.stdout
+    assert "lecture.mp4 kept unchanged: 02_circle_zh.mp4 is out of date" in result.stdout
     assert (tmp_path / "o" / "lecture.mp4").read_bytes() == before

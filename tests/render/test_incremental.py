@@ -137,7 +137,7 @@ def spoil_key(record: dict[str, Any]) -> None:
     record["key"] = "0" * 32
 
 
-UNUSABLE = "    the record of what it was made from cannot be used"
+UNUSABLE = "    its record is invalid"
 
 
 @pytest.mark.parametrize("spoil", [spoil_version, spoil_values, spoil_key])
@@ -165,7 +165,7 @@ def test_files_that_are_gone_or_spoilt(house: Rendered) -> None:
         video.write(b"x")
     said = house.explain()
     assert said[1] == "    there is no 01_square_zh.numbers.json"
-    assert said[3] == "    02_circle_zh.mp4 is not as it was left"
+    assert said[3] == "    02_circle_zh.mp4 was changed since it was made"
     (house.out / "02_circle_zh.mp4").unlink()
     assert house.explain()[3:] == [
         "    there is no video",
@@ -192,7 +192,7 @@ def test_a_run_killed_between_video_and_record_renders_again(house: Rendered) ->
     kept = (house.out / ".render" / "01_square_zh.json").read_bytes()
     house.run("1")
     (house.out / ".render" / "01_square_zh.json").write_bytes(kept)
-    assert house.explain()[1] == "    01_square_zh.mp4 is not as it was left"
+    assert house.explain()[1] == "    01_square_zh.mp4 was changed since it was made"
 
 
 def test_a_file_edited_while_it_was_drawn_counts_as_changed() -> None:

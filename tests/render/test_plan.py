@@ -174,4 +174,4 @@ def test_a_file_that_was_edited_is_made_again(tmp_path: Path) -> None:
     make(plan, thing, "1")
     (tmp_path / "thing").write_text("by hand")
     (reason,) = plan_of(thing).steps[thing.id].reasons
-    assert reason.line == "thing is not as it was left"
+    assert reason.line == "thing was changed since it was made"

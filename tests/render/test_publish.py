@@ -400,7 +400,7 @@ class TestFaults:
         ):
             assert what in said
         assert len(lines) == 5
-        assert "5 of its rules are broken" in last
+        assert "5 of its rules broken" in last
         tagless = piece.fitted(PLATFORMS["youtube"])
         assert tagless.texts["tags"] == []
 

@@ -1,4 +1,4 @@
-"""Typed reading: what has another shape, size or kind is refused in one line."""
+"""Typed reading: what has a different shape, size or kind is refused in one line."""
 
 from __future__ import annotations
 

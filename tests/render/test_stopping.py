@@ -86,7 +86,7 @@ def test_a_run_that_is_stopped(
     assert process.returncode == code
     assert all_gone(workers)
     if number != signal.SIGKILL:
-        assert said == "render: stopped; finished videos are as they were\n"
+        assert said == "render: stopped; finished videos are unchanged\n"
         assert leftovers(out) == []
     assert {name: (out / name).read_bytes() for name in kept} == kept
     assert front_door("2", "--quality", "draft", "--out", "o").returncode == 0

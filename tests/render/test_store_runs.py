@@ -112,7 +112,7 @@ class TestStoresThatCannotBeUsed:
         (house.folder / "s" / "entries").write_text("in the way")
         result = front_door("1", "--quality", "draft", "--out", "q", *STORE)
         assert result.returncode == 2
-        assert "the store is not used any more" in result.stdout
+        assert "the store is no longer used" in result.stdout
         assert (house.folder / "q" / "01_square_zh.mp4").exists()
 
 

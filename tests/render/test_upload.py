@@ -134,7 +134,7 @@ class TestFolder:
         folder = made.published(video, "canvas", tmp_path / "x")
         descriptor = os.open(folder, os.O_RDONLY)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        assert "another one under way" in one_line(front_door("upload", "canvas", folder))
+        assert "another one in progress" in one_line(front_door("upload", "canvas", folder))
         os.close(descriptor)
 
     def test_need_not_be_named_where_there_is_one(self, video: Path, tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_only_what_another_recording_changes_is_made(studio: Studio) -> None:
         "    recording 02_circle/only: another one",
     ]
     said, _ = studio.run()
-    assert f"{studio.out}/02_circle_zh.mp4: its pictures, with another sound" in said
+    assert f"{studio.out}/02_circle_zh.mp4: pictures kept, new sound" in said
     assert any("lecture.mp4: the whole lecture" in line for line in said)
     assert Stamp.of(studio.out / "01_square_zh.mp4") == square
     assert studio.pictures("02_circle_zh") == before["02_circle"]
@@ -169,7 +169,7 @@ def test_of_two_recordings_one_is_used_and_the_other_named(tmp_path: Path) -> No
         write(tmp_path / "takes" / "s" / f"only.{ending}", speech(1))
     found = Recordings(tmp_path / "takes", {"s": ["only"]})
     assert [line.split("recording: ")[1] for line in found.complaints] == [
-        "expected one recording for a beat, and only.WAV is used, found a second one",
+        "expected one recording for a beat, and only.WAV is used, found two recordings",
         "expected a file that ends in .wav, .m4a, .mp3, .flac or .ogg, found .aiff",
     ]
     made = sound_of(found.files("s")["only"], tmp_path / "o")
@@ -319,9 +319,7 @@ def test_recordings_that_say_something_else_now_are_told(tmp_path: Path) -> None
     (tmp_path / script.SCRIPT).write_text(json.dumps({key: "「我」最关注「爱」：零点五。"}))
     assert list(script.changed({key: "我最关注爱，零点五"}, tmp_path)) == []
     (line,) = script.changed({key: "「我」最关注「水」：零点六。"}, tmp_path)
-    assert line.startswith(
-        f"{tmp_path}/{key}: recording: expected the sentence as it is now: 「我」"
-    )
+    assert line.startswith(f"{tmp_path}/{key}: recording: expected the current sentence: 「我」")
     assert "found 「我」最关注「爱」：零点五。" in line
     (tmp_path / script.SCRIPT).write_text("[3")
     (line,) = script.changed({key: ""}, tmp_path)
@@ -340,7 +338,7 @@ def test_a_folder_made_with_the_draft_voice_makes_a_voiced_lecture(tmp_path: Pat
     told = list(script.record(tmp_path, parts, "draft", "zh"))
     assert told == [
         f"{tmp_path}/01_square: 1 recorded",
-        f"{tmp_path}/02_circle: 0 recorded, 1 left as they were",
+        f"{tmp_path}/02_circle: 0 recorded, 1 kept unchanged",
     ]
     heard = read(tmp_path / "01_square" / "only.wav")
     assert 1 < len(heard) / 22050 < 5
@@ -387,7 +385,7 @@ def test_a_script_of_a_track(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         (tmp_path / f"{key}.wav").touch()
     capsys.readouterr()
     script_command(track="inference", missing=tmp_path, jobs=1)
-    assert capsys.readouterr().out == f"{tmp_path}: a recording for every beat is there\n"
+    assert capsys.readouterr().out == f"{tmp_path}: every beat has a recording\n"
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ def test_of_two_recordings_one_is_used_and_missing_ones_are_named(tmp_path: Path
     assert found.files("s") == {"only": takes / "s" / "only.WAV"}
     assert [line.split("recording: ")[1] for line in found.complaints] == [
         "expected a file that ends in .wav, .m4a, .mp3, .flac or .ogg, found .aiff",
-        "expected one recording for a beat, and only.WAV is used, found a second one",
+        "expected one recording for a beat, and only.WAV is used, found two recordings",
     ]
     (more,) = found.missing("s", ["only", "odd", "more"], 0)  # of the others something was said
     assert more.startswith(f"{takes}/s/more: recording: expected a file")

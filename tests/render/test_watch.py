@@ -83,7 +83,7 @@ def save_by_rename(path: Path, text: str) -> None:
 
 
 def test_saving_a_weight_file(house: Rendered, watching: Watching) -> None:
-    assert watching.until(WAITING)[0] == "nothing is to be rendered"
+    assert watching.until(WAITING)[0] == "nothing needs rendering"
     good = house.weights.read_text()
     save_by_rename(house.weights, "{")
     broken = watching.until(WAITING)
@@ -92,7 +92,7 @@ def test_saving_a_weight_file(house: Rendered, watching: Watching) -> None:
     assert "w.json" in broken[1]
     assert len(broken) == 3
     save_by_rename(house.weights, good)
-    assert "nothing is to be rendered" in watching.until(WAITING)
+    assert "nothing needs rendering" in watching.until(WAITING)
     house.weights.touch()
     (house.folder / "another.json").write_text("{")
     house.edit(K, 0.5)
@@ -122,7 +122,7 @@ def test_saving_code_and_texts(house: Rendered, watching: Watching) -> None:
     assert "nonsense" in said[1]
     assert len(said) == 3
     house.replace("registry.py", "SCENES = nonsense(", "SCENES = (")
-    assert "nothing is to be rendered" in watching.until(WAITING)
+    assert "nothing needs rendering" in watching.until(WAITING)
     assert watching.end(signal.SIGTERM) == (143, [])
 
 

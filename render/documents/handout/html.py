@@ -62,7 +62,7 @@ def mathml(formulas: Iterable[Math]) -> dict[Math, Markup]:
     try:
         page = typst.compile("\n\n".join(lines).encode("utf-8"), format="html")
     except typst.TypstError as error:
-        expected = "formulas that Typst takes"
+        expected = "formulas that Typst accepts"
         raise LectureError(where="handout", expected=expected, found=str(error)) from error
     found = _MATHML.findall(page.decode("utf-8"))
     if len(found) != len(listed):

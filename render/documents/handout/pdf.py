@@ -54,7 +54,7 @@ def write(handout: Handout, read: ReadFile = Path.read_bytes) -> bytes:
             )
         )
     except typst.TypstError as error:
-        expected = "what Typst takes"
+        expected = "what Typst accepts"
         raise LectureError(where="handout", expected=expected, found=str(error)) from error
 
 

@@ -155,5 +155,5 @@ def choose(name: str) -> tuple[type[CairoRenderer], Any]:
         try:
             return FastRenderer, native.load()
         except build.NotBuilt as error:
-            print(f"plain Manim draws, for want of a compiled helper: {error}", file=sys.stderr)
+            print(f"plain Manim draws, without the compiled helper: {error}", file=sys.stderr)
     return CairoRenderer, None
