@@ -126,9 +126,15 @@ def embedding(pass_of: PassOf) -> Words:
 
 
 def positional_encoding(pass_of: PassOf) -> Words:
-    tokens = pass_of("training").source_tokens
+    trace = pass_of("training")
+    tokens, rows = named(trace.source_tokens), trace["positional"]
     words = {"sentence": "".join(tokens), "reversed": "".join(tokens[::-1])}
-    return {"question": (words, "")}
+    nearest = min(math.dist(a, b) for i, a in enumerate(rows) for b in rows[:i])
+    return {
+        "question": (words, ""),
+        "slow": ({}, {2: "two", 3: "three"}.get(rows.shape[1], "more")),
+        "fingerprint": ({}, "alike" if digits(nearest, 4) == "0.0000" else "apart"),
+    }
 
 
 def input_(pass_of: PassOf) -> Words:
@@ -137,8 +143,16 @@ def input_(pass_of: PassOf) -> Words:
 
 
 def qkv(pass_of: PassOf) -> Words:
-    token = {"token": pass_of("training").source_tokens[0]}
-    return dict.fromkeys(("roles", "first", "second", "vectors"), (token, ""))
+    trace = pass_of("training")
+    token = {"token": named(trace.source_tokens)[0]}
+    heads, _, d_k = trace["encoder.0.self_attn.q"].shape
+    one = "single" if heads == 1 else ""
+    return {
+        **dict.fromkeys(("roles", "first"), (token, "")),
+        "second": (token, {1: "one", 2: "two"}.get(d_k, "more")),
+        "heads": ({}, one),
+        "vectors": (token, one),
+    }
 
 
 def mask(pass_of: PassOf) -> Words:

@@ -1,4 +1,4 @@
-"""Scenes 8-10, played with the adversarial lessons: they choose the sentences that are true."""
+"""Scenes played with the adversarial lessons choose the sentences that are true."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def row_kind(variant: str) -> str:
     return {"one": "one", "all": "one", "alike": "alike", "only": "only"}.get(variant, "shared")
 
 
-@pytest.mark.parametrize("number", [8, 9, 10])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [5, 7, 8, 9, 10])
 @lesson
 def test_the_words_are_true(name: str, number: int) -> None:
     assert claims.wrong_claims(registry.find(str(number)), settings_of(name)) == []
