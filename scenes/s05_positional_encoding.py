@@ -26,7 +26,7 @@ from manim import (
     VMobject,
 )
 
-from scenes import theme
+from scenes import theme, wording
 from scenes.base import LectureScene
 from scenes.parts import (
     COSINE,
@@ -86,7 +86,7 @@ class PositionalEncoding(LectureScene):
 
     def read_trace(self) -> None:
         run = self.training
-        self.tokens = run.source
+        self.tokens = wording.named(run.source)
         self.pe, self.embedded = run["positional"], run["encoder.embedded"]
         self.size = run.size("positional", 1)
         self.count = run.size("positional", 0)
@@ -102,7 +102,7 @@ class PositionalEncoding(LectureScene):
     # -- beats ---------------------------------------------------------------------------------
 
     def question(self) -> None:
-        between = "" if all(len(token) == 1 for token in self.tokens) else " "
+        between = "" if all(len(token) == 1 for token in self.training.source) else " "
         facts = {
             "sentence": joined(self.tokens, between),
             "reversed": joined(self.tokens[::-1], between),
@@ -272,18 +272,20 @@ class PositionalEncoding(LectureScene):
                 self.play(table.drop(d), run_time=0.8)
 
     def slow_waves(self) -> None:
-        fast, slow = self.waves[0], self.waves[2]
-        facts = {
-            "fast": Say(fast.period, 2),
-            "slow": Say(slow.period, 0),
-            "ratio": Say(slow.rate / fast.rate, 0),
-        }
+        fast = self.waves[0]
+        facts = {"fast": Say(fast.period, 2)}
+        for slow in self.waves[2:3]:
+            facts |= {"slow": Say(slow.period, 0), "ratio": Say(slow.rate / fast.rate, 0)}
+        variant = {2: "two", 3: "three"}.get(len(self.waves), "more")
         grid = self.table.grid
-        with self.beat("slow", facts):
+        with self.beat("slow", facts, variant=variant):
             dimmed = VGroup(*(grid.column_cells(d) + grid.column_numbers(d) for d in (0, 1)))
-            self.play(dimmed.animate.set_opacity(theme.DIMMED), run_time=0.5)
-            for pair in ((0, 1), (2, 3)):
+            if self.waves[2:]:
+                self.play(dimmed.animate.set_opacity(theme.DIMMED), run_time=0.5)
+            for pair in (self.dims[:2], self.dims[2:4]):
                 changes = [change for d in pair for change in self.table.whole_cycle(d)]
+                if not changes:
+                    continue
                 self.play(*changes, run_time=1.5)
 
     def nearest(self) -> Scalar:
@@ -300,7 +302,8 @@ class PositionalEncoding(LectureScene):
         gaps = VGroup(*(self.gap(strips, p) for p in self.positions[1:]))
         head = self.label("distance", size=theme.BODY)
         head.place([gaps.get_x() + 0.1, strips.column_labels[0].midline, 0])
-        with self.beat("fingerprint", {"nearest": Say(self.nearest(), 4)}):
+        case = wording.fingerprints(self.nearest())
+        with self.beat("fingerprint", case.facts, variant=case.name):
             self.play(FadeOut(self.table.above()), run_time=theme.FADE)
             self.play(
                 *(

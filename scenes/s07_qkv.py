@@ -1,7 +1,7 @@
 """Scene 7, steps 14-22: how one vector becomes a query, a key and a value.
 
 Claims: each role has a matrix of its own; a number of q is one row of WQ times the token's vector;
-all tokens go through the same matrices; each head has its own rows of them.
+all tokens go through the same matrices; each head, where there are two, has its own rows of them.
 Reads of the training pass: ``encoder.input`` and ``encoder.0.self_attn``: q, k, v; of the weights
 ``encoder.0.self_attn``: q_proj, k_proj, v_proj.
 """
@@ -23,7 +23,7 @@ from manim import (
     VGroup,
 )
 
-from scenes import theme
+from scenes import theme, wording
 from scenes.base import LectureScene
 from scenes.parts import (
     EARLY,
@@ -88,7 +88,7 @@ class Qkv(LectureScene):
     def read_trace(self) -> None:
         run = self.training
         part = "encoder.0.self_attn"
-        self.tokens = run.source
+        self.tokens = wording.named(run.source)
         self.input = run["encoder.input"]
         self.roles: dict[str, Values] = {role: run[f"{part}.{role}"] for role in ROLES}
         self.weights = {role: run.weight(f"{part}.{role}_proj.weight") for role in ROLES}
@@ -185,12 +185,15 @@ class Qkv(LectureScene):
             self.land(0)
 
     def second_number(self) -> None:
-        mark = outline(self.product.rows[1].cells, color=theme.QUERY, stroke=4)
-        with self.beat("second", self.token):
-            self.play(FadeOut(self.sum), ReplacementTransform(self.mark, mark), run_time=theme.FADE)
-            self.mark = mark
-            self.work_out(1, 0.35)
-            self.land(1)
+        case = wording.query_rows(self.d_k)
+        with self.beat("second", case.facts | self.token, variant=case.name):
+            for i in range(1, self.d_k):
+                mark = outline(self.product.rows[i].cells, color=theme.QUERY, stroke=4)
+                moved = ReplacementTransform(self.mark, mark)
+                self.play(FadeOut(self.sum), moved, run_time=theme.FADE)
+                self.mark = mark
+                self.work_out(i, 0.35)
+                self.land(i)
 
     def work_out(self, i: int, pace: float) -> None:
         """Row ``i`` of WQ times the vector: the products one by one, then their sum."""
@@ -367,13 +370,14 @@ class Qkv(LectureScene):
         options = {"height": height}
         self.heads = [
             {role: self.grid(role, h, COLUMNS[role], top, **options) for role in ROLES}
-            for h, top in enumerate(tops)
+            for h, top in enumerate(tops[: self.roles["q"].shape[0]])
         ]
         names = VGroup()
-        for h, top in enumerate(tops):
+        for h, top in enumerate(tops[: len(self.heads)]):
             label = Phrase(f"Head {h + 1}", size=22, bold=True)
             names.add(label.place([theme.LEFT_EDGE, top - pitch * (n - 1) / 2, 0], LEFT))
-        with self.beat("heads"):
+        variant = "" if self.heads[1:] else "single"
+        with self.beat("heads", variant=variant):
             gone = VGroup(*(column[2:] for column in self.columns.values()))
             self.play(FadeOut(gone), run_time=theme.FADE)
             self.play(
@@ -381,9 +385,10 @@ class Qkv(LectureScene):
                 FadeIn(names[0]),
                 run_time=theme.MOVE,
             )
-            self.play(FadeIn(names[1]), run_time=theme.FADE)
-            for role in ROLES:
-                self.play(FadeIn(self.heads[1][role], shift=0.2 * DOWN), run_time=0.6)
+            for name, grids in zip(names[1:], self.heads[1:], strict=True):
+                self.play(FadeIn(name), run_time=theme.FADE)
+                for role in ROLES:
+                    self.play(FadeIn(grids[role], shift=0.2 * DOWN), run_time=0.6)
 
     def one_token(self) -> None:
         i = self.asking
@@ -392,7 +397,9 @@ class Qkv(LectureScene):
             for grids in self.heads
             for role in ROLES
         ]
-        with self.beat("vectors", self.token | self.sizes):
+        several = len(self.heads) > 1
+        facts = self.token | {k: v for k, v in self.sizes.items() if several or k != "heads"}
+        with self.beat("vectors", facts, variant="" if several else "single"):
             self.play(LaggedStart(*(Create(mark) for mark in marks), lag_ratio=0.3), run_time=2)
 
     def takeaway(self) -> None:

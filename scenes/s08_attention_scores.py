@@ -1,7 +1,7 @@
 """Scene 8, steps 23-26: who should attend to whom?
 
 Claims: a score is the dot product of a query with a key over the root of d_k; softmax turns each
-row of scores into weights that sum to 1; each head pairs the tokens in its own way.
+row of scores into weights that sum to 1; what two heads have in common, or not.
 Reads ``encoder.0.self_attn`` of the training pass: q, k, dot, scores, exp, weights.
 """
 
@@ -19,7 +19,7 @@ from manim import (
     VGroup,
 )
 
-from scenes import theme
+from scenes import theme, wording
 from scenes.base import LectureScene
 from scenes.parts import (
     EARLY,
@@ -64,13 +64,13 @@ class AttentionScores(LectureScene):
     def read_trace(self) -> None:
         run = self.training
         part = "encoder.0.self_attn"
-        self.tokens = run.source
+        self.tokens = wording.named(run.source)
         self.q, self.k = run[f"{part}.q"][0], run[f"{part}.k"][0]
         self.dots, self.scores = run[f"{part}.dot"][0], run[f"{part}.scores"][0]
         self.exp, self.weights = run[f"{part}.exp"][0], run[f"{part}.weights"]
         self.d_k = run.size(f"{part}.q", 2)
         self.asking = 0
-        (self.best,) = self.weights[0][self.asking].argmax()
+        (self.best,) = wording.top(self.weights[0][self.asking]).at[0]
         self.pair = {
             "query": self.tokens[self.asking],
             "key": self.tokens[self.best],
@@ -191,35 +191,31 @@ class AttentionScores(LectureScene):
         self.extras = VGroup(sums, formula)
 
     def both_heads(self) -> None:
-        heat_2 = self.heat(1, 3.5)
-        marks = VGroup()
-        facts: dict[str, object] = {}
-        for head, grid in enumerate((self.heat_1, heat_2)):
-            i, j = self.weights[head].argmax()
-            marks.add(outline(VGroup(grid.cell(i, j)), color=theme.INK, stroke=4))
-            facts |= {
-                f"query_{head + 1}": self.tokens[i],
-                f"key_{head + 1}": self.tokens[j],
-                f"weight_{head + 1}": Say(self.weights[head, i, j], 3),
-            }
-        same = (facts["query_1"], facts["key_1"]) == (facts["query_2"], facts["key_2"])
-        if same:
-            del facts["query_2"], facts["key_2"]
-        names = VGroup(
-            *(
-                self.label(f"head_{n}").next_to(grid.cells, DOWN, buff=0.2)
-                for n, grid in ((1, self.heat_1), (2, heat_2))
-            )
-        )
-        with self.beat("heads", facts, variant="same" if same else ""):
+        maps, names, marks = [self.heat_1], VGroup(), VGroup()
+        shown = wording.compared(self.weights) if self.weights.shape[0] > 1 else (0,)
+        for head in shown[1:]:
+            maps.append(self.heat(head, 3.5))
+        for head, grid in zip(shown, maps, strict=True):
+            key = "head_1" if grid is self.heat_1 else f"head_{head + 1}"
+            names.add(self.label(key).next_to(grid.cells, DOWN, buff=0.2))
+            marks.add(self.marks(grid, head))
+        case = wording.heads(self.weights, self.tokens, self.tokens)
+        with self.beat("heads", case.facts, variant=case.name):
             self.play(FadeOut(self.extras), FadeIn(names[0]), run_time=theme.FADE)
-            self.play(FadeIn(heat_2, names[1], shift=0.2 * LEFT), run_time=theme.MOVE)
-            self.play(Create(marks[0]), run_time=0.6)
-            self.play(Create(marks[1]), run_time=0.6)
+            for grid, name in zip(maps[1:], names[1:], strict=True):
+                self.play(FadeIn(grid, name, shift=0.2 * LEFT), run_time=theme.MOVE)
+            for mark in marks:
+                if len(mark):
+                    self.play(Create(mark), run_time=0.6)
+
+    def marks(self, grid: Grid, head: int) -> VGroup:
+        """Outlines of a map's strongest cells, of none where all are alike."""
+        found = wording.top(self.weights[head])
+        at = () if found.kind == "alike" else found.at
+        return VGroup(*(outline(VGroup(grid.cell(i, j)), color=theme.INK, stroke=4) for i, j in at))
 
     def takeaway(self) -> None:
-        i, j = self.asking, self.best
-        facts = self.pair | {"weight": Say(self.weights[0, i, j], 3)}
-        with self.beat("takeaway", facts):
+        case = wording.largest(self.weights[0, self.asking], self.pair["query"], self.tokens)
+        with self.beat("takeaway", case.facts, variant=case.name):
             pass
         self.leave()

@@ -2,7 +2,8 @@
 
 Claims: a head's output is the sum of the values by their weights; the heads are joined and mixed by
 WO; the input is added back; LayerNorm takes the mean off and divides by the root of variance plus
-epsilon; the FFN widens, drops what is below zero and narrows; then Add & Norm once more.
+epsilon; the FFN changes the width, drops what is below zero and changes it back; then Add & Norm
+once more.
 Reads of the training pass: ``encoder.input`` and ``encoder.0`` from self_attn.weights to norm2; of
 the weights ``encoder.0``: out_proj, linear1, linear2.
 """
@@ -25,7 +26,7 @@ from manim import (
     VGroup,
 )
 
-from scenes import theme
+from scenes import theme, wording
 from scenes.base import LectureScene
 from scenes.parts import (
     OVER,
@@ -51,7 +52,7 @@ from scenes.parts import (
     row,
 )
 from scenes.rounding import decimals_needed
-from scenes.values import Scalar, compute, constant
+from scenes.values import Scalar, compute, constant, rounded
 
 LAYER = "encoder.0"
 STAGES = ("attention", "norm", "ffn", "norm")
@@ -100,7 +101,7 @@ class EncoderLayer(LectureScene):
 
     def read_trace(self) -> None:
         run, part = self.training, f"{LAYER}.self_attn"
-        self.tokens, self.asking = run.source, 0
+        self.tokens, self.asking = wording.named(run.source), 0
         self.token = {"token": self.tokens[self.asking]}
         self.weights, self.values = run[f"{part}.weights"], run[f"{part}.v"]
         self.mixed = run[f"{part}.heads"]
@@ -113,6 +114,8 @@ class EncoderLayer(LectureScene):
             "d_ff": Say(run.size(f"{LAYER}.ffn.hidden", 1), 0),
             "heads": Say(run.size(f"{part}.weights", 0), 0),
         }
+        self.heads = wording.all_heads(self.weights.shape[0]).name
+        self.width = wording.ffn(self.sizes["d"].scalar, self.sizes["d_ff"].scalar)
 
     def matrix(self, name: str) -> list[list[Scalar]]:
         """A weight matrix of the layer, row by row."""
@@ -188,9 +191,11 @@ class EncoderLayer(LectureScene):
         self.play(FadeOut(mark), run_time=0.3)
 
     def second_component(self) -> None:
-        with self.beat("second"):
-            self.multiply(1, 0.25)
-            self.play(FadeIn(self.mix.sums[1], shift=0.3 * DOWN), run_time=0.5)
+        case = wording.query_rows(self.values.shape[2])
+        with self.beat("second", case.facts, variant=case.name):
+            for d in range(1, self.values.shape[2]):
+                self.multiply(d, 0.25)
+                self.play(FadeIn(self.mix.sums[d], shift=0.3 * DOWN), run_time=0.5)
 
     def join_heads(self) -> None:
         name = f"{LAYER}.self_attn.concat"
@@ -209,11 +214,14 @@ class EncoderLayer(LectureScene):
         apart = 0.35 * RIGHT
         first, rest = halves[0].shift(-apart), VGroup(*halves[1:]).shift(apart)
         moves = [Flight(a, b) for a, b in zip(self.mix.sums, first[1], strict=True)]
-        with self.beat("concat", {"d": self.sizes["d"]}):
+        with self.beat("concat", {"d": self.sizes["d"]}, variant=self.heads):
             self.play(FadeOut(self.old), FadeIn(self.stages), run_time=theme.FADE)
             self.play(*moves, FadeIn(first[0], first[2], token), run_time=0.7)
-            self.play(FadeIn(rest, shift=0.3 * LEFT), run_time=0.6)
-            self.play(first.animate.shift(apart), rest.animate.shift(-apart), run_time=0.6)
+            together = [first.animate.shift(apart)]
+            if len(rest):
+                self.play(FadeIn(rest, shift=0.3 * LEFT), run_time=0.6)
+                together.append(rest.animate.shift(-apart))
+            self.play(*together, run_time=0.6)
             self.play(FadeIn(joined.caption), run_time=0.3)
             self.regroup(joined)
         self.old = VGroup(token, *(half[2] for half in halves))
@@ -238,7 +246,8 @@ class EncoderLayer(LectureScene):
         head = self.label("projected", size=theme.BODY, color=theme.INK)
         head.place([product.results.get_x(), 1.5, 0])
         joined = self.joined
-        with self.beat("project", {"heads": self.sizes["heads"]}):
+        facts = {} if self.heads == "one" else {"heads": self.sizes["heads"]}
+        with self.beat("project", facts, variant="one" if self.heads == "one" else "more"):
             self.play(FadeOut(self.old), run_time=0.3)
             self.play(
                 joined.caption.animate.place([theme.LEFT_EDGE, 1.5, 0], LEFT),
@@ -329,7 +338,10 @@ class EncoderLayer(LectureScene):
         number = Number(deviation, 4, size=22, color=theme.ENCODER, bold=True)
         equal = Phrase("=", size=22, color=theme.MUTED)
         worked = row(equal, number, gap=0.1, at=[NOTE_X, y - 0.26, 0])
-        with self.beat("normalise"):
+        case = wording.flat(self.training.model("groups"), self.variance)
+        if case.name == "none":
+            case = wording.divisor(self.training, self.variance)
+        with self.beat("normalise", case.facts, variant=case.name):
             self.play(FadeIn(over, worked, shift=0.2 * RIGHT), run_time=0.5)
             mark, frame = (
                 outline(row_.cells, color=theme.ENCODER, stroke=4)
@@ -368,7 +380,7 @@ class EncoderLayer(LectureScene):
             self.fan_name("W_1", self.narrow, self.wide),
             self.column_name("wide", self.wide, "d_ff"),
         )
-        with self.beat("expand", {"d": self.sizes["d"], "d_ff": self.sizes["d_ff"]}):
+        with self.beat("expand", self.width.facts, variant=self.width.name):
             self.next_stage(2, self.old, normed.caption)
             self.play(
                 ReplacementTransform(normed.grid.cells, self.narrow.cells),
@@ -386,13 +398,12 @@ class EncoderLayer(LectureScene):
 
     def relu(self) -> None:
         self.kept = kept = self.column(self.active, 2, wide=True)
-        zeros = compute("count_zeros", *self.active)
         name = self.column_name("relu", kept)
         ways = VGroup(*(self.way(j) for j in range(len(self.active))))
-        dead = [j for j, scalar in enumerate(self.active) if scalar.exact == 0]
+        dead = [j for j in range(len(self.hidden)) if self.is_negative(j)]
         marks = VGroup(*(outline(VGroup(kept.cells[j]), color=theme.MUTED, buff=0) for j in dead))
-        facts = {"zeros": Say(zeros, 0), "zero": Say(constant(0), 0)}
-        with self.beat("relu", facts, variant="" if dead else "none"):
+        case = wording.activation(self.training.setting("activation"), self.hidden)
+        with self.beat("relu", case.facts, variant=case.name):
             self.play(FadeIn(name), run_time=0.3)
             moves = (
                 LaggedStart(FadeIn(ways[j]), FadeIn(kept.cells[j]), fly(a, b), lag_ratio=0.2)
@@ -404,11 +415,15 @@ class EncoderLayer(LectureScene):
             self.regroup(kept)
         self.old.add(kept, name, ways, marks)
 
+    def is_negative(self, j: int) -> bool:
+        """Whether a hidden number shows below zero."""
+        return rounded(self.hidden[j], wording.VALUES).exact < 0
+
     def way(self, j: int) -> VGroup:
-        """From a hidden number to the activated one: open, or shut where it was not above zero."""
+        """From a hidden number to the activated one: open, or shut where it shows below zero."""
         start = self.wide.cells[j].get_right() + 0.15 * RIGHT
         end = self.kept.cells[j].get_left() + 0.15 * LEFT
-        if self.active[j].exact != 0:
+        if not self.is_negative(j):
             return VGroup(arrow(start, end, color=theme.INK))
         middle, bar = (start + end) / 2, 0.11 * UP
         stops = Line(middle - bar, middle + bar)
@@ -423,7 +438,7 @@ class EncoderLayer(LectureScene):
             self.fan_name("W_2", self.kept, self.back),
             self.column_name("narrow", self.back, "d"),
         )
-        with self.beat("contract", {"d": self.sizes["d"]}):
+        with self.beat("contract", {"d": self.sizes["d"]}, variant=self.width.name):
             self.play(FadeIn(names), run_time=0.3)
             rows = (
                 LaggedStart(Create(lines), FadeIn(self.back.whole(j)), lag_ratio=0.5)

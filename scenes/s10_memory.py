@@ -1,11 +1,12 @@
 """Scene 10, steps 39-51: what a second encoder layer changes, and the memory that comes out.
 
-Claims: layer 2 has the same sub-layers and weights of its own; how evenly each layer spreads a
-row of attention, by its entropy, is computed for every row and head; the last layer's output is
-the memory from which the decoder's cross-attention makes its keys and values.
-Reads of the training pass: ``encoder.0.norm2.output``, ``encoder.0.self_attn.weights``,
-``encoder.1`` (self_attn.weights, self_attn.output, norm1.output, ffn.output, norm2.output),
-``memory``, and ``decoder.1.cross_attn.k`` and ``.v``.
+Claims: layer 2 has the same sub-layers, and other weights or the same; how evenly each layer
+spreads a row of attention, by its entropy, is computed for every row and head; the last layer's
+output is the memory from which each cross-attention of the decoder makes its keys and values.
+Where there is only one encoder layer, it stands where the two are compared.
+Reads of the training pass: the first encoder layer's output and ``self_attn.weights``; of the last
+one self_attn.weights and the output of each sub-layer and norm; ``memory``; and, of the decoder's
+last layer that has one, ``cross_attn.k`` and ``.v``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from manim import (
     VGroup,
 )
 
-from scenes import theme
+from scenes import theme, wording
 from scenes.base import LectureScene
 from scenes.parts import (
     Bars,
@@ -41,10 +42,13 @@ from scenes.parts import (
     sized,
 )
 from scenes.parts.icons import tick
+from scenes.parts.machine import outputs
 from scenes.parts.motion import hand_over
 from scenes.parts.ruler import Change, Ruler
+from scenes.parts.softmax import strongest
 from scenes.parts.sublayers import SubLayers
-from scenes.values import Scalar, Values, compute, constant
+from scenes.rounding import shown
+from scenes.values import Scalar, Values, compute, constant, rounded
 
 
 class Memory(LectureScene):
@@ -80,33 +84,42 @@ class Memory(LectureScene):
 
     def read_trace(self) -> None:
         run = self.training
-        self.tokens = run.source
-        self.input = run["encoder.0.norm2.output"]
-        self.weights = [run[f"encoder.{layer}.self_attn.weights"] for layer in (0, 1)]
+        self.tokens = wording.named(run.source)
+        self.last = len(run.layers("encoder")) - 1
+        self.single = self.last == 0
+        self.first_output = run[outputs(run, "encoder")[1]]
+        self.input = run[outputs(run, "encoder")[self.last]]
+        self.layers = (0,) if self.single else (0, self.last)
+        self.weights = [run[f"encoder.{layer}.self_attn.weights"] for layer in self.layers]
         self.memory = run["memory"]
         self.shape = run.size("memory", 0), run.size("memory", 1)
-        self.k, self.v = (run[f"decoder.1.cross_attn.{part}"][0] for part in "kv")
+        looking = [i for i, kinds in enumerate(run.layers("decoder")) if "cross_attn" in kinds]
+        self.asking_layers, self.asking_layer = looking, looking[-1] + 1
+        part = f"decoder.{looking[-1]}.cross_attn"
+        self.k, self.v = run[f"{part}.k"][0], run[f"{part}.v"][0]
         self.full = compute("log", self.shape[0])
         self.asking = 0
 
-    def rows_of(self, head: int, i: int) -> tuple[Values, Values]:
-        """A row of attention in layer 1 and in layer 2."""
-        first, second = (weights[head, i] for weights in self.weights)
-        return first, second
+    def rows_of(self, head: int, i: int) -> list[Values]:
+        """A row of attention in each layer that is shown."""
+        return [weights[head, i] for weights in self.weights]
 
-    def entropies(self, head: int, i: int) -> tuple[Scalar, Scalar]:
-        first, second = (compute("entropy", *row) for row in self.rows_of(head, i))
-        return first, second
+    def entropies(self, head: int, i: int) -> list[Scalar]:
+        return [compute("entropy", *row) for row in self.rows_of(head, i)]
+
+    def case(self, several: wording.Case, **facts: Say | str) -> wording.Case:
+        """What is said of several layers; of a single one its own sentence, with ``facts``."""
+        return wording.Case("single", facts) if self.single else several
 
     # -- beats ---------------------------------------------------------------------------------
 
     def question(self) -> None:
-        with self.beat("question"):
+        with self.beat("question", variant="single" if self.single else ""):
             pass
 
     def same_layers(self) -> None:
         stacks = VGroup(self.stack("L1", -5.2), self.stack("L2", 5.2))
-        grid = Grid.signed(self.input, rows=self.tokens, cell=(1.35, 0.74), size=28)
+        grid = Grid.signed(self.first_output, rows=self.tokens, cell=(1.35, 0.74), size=28)
         grid.shift([0.2, 0, 0] - grid.cells.get_center())
         heading = self.label("first_output", size=theme.HEADING, color=theme.INK)
         heading.place([grid.cells.get_x(), grid.cells.get_top()[1] + 0.42, 0])
@@ -115,14 +128,17 @@ class Memory(LectureScene):
             arrow([stacks[0].get_right()[0], 0, 0], [left, 0, 0], buff=0.12, color=self.color),
             arrow([right, 0, 0], [stacks[1].get_left()[0], 0, 0], buff=0.12, color=self.color),
         )
-        with self.beat("layers"):
+        case = self.case(wording.layer_weights(self.training, "encoder", 0, self.last))
+        with self.beat("layers", variant=case.name):
             self.play(self.answer(), FadeIn(stacks[0]), run_time=theme.MOVE)
             self.play(GrowArrow(ways[0]), run_time=0.4)
             self.play(FadeIn(grid, heading, shift=0.2 * RIGHT), run_time=theme.MOVE)
-            self.play(GrowArrow(ways[1]), run_time=0.4)
-            boxes = (FadeIn(box, shift=0.15 * DOWN) for box in stacks[1])
-            self.play(LaggedStart(*boxes, lag_ratio=0.35), run_time=1.6)
-        self.old = VGroup(stacks, grid, heading, ways)
+            if not self.single:
+                self.play(GrowArrow(ways[1]), run_time=0.4)
+                boxes = (FadeIn(box, shift=0.15 * DOWN) for box in stacks[1])
+                self.play(LaggedStart(*boxes, lag_ratio=0.35), run_time=1.6)
+        shown = len(self.layers)
+        self.old = VGroup(*stacks[:shown], grid, heading, *ways[:shown])
 
     def stack(self, name: str, x: float) -> VGroup:
         """A layer's name over its sub-layers."""
@@ -157,30 +173,24 @@ class Memory(LectureScene):
         return made.place([-3.3 + 6.75 * layer, 2.45, 0])
 
     def both_maps(self) -> None:
-        self.maps = maps = [self.heat(layer) for layer in (0, 1)]
-        self.headings = VGroup(*(self.heading(layer) for layer in (0, 1)))
-        with self.beat("attention"):
+        count = range(len(self.layers))
+        self.maps = maps = [self.heat(layer) for layer in count]
+        self.headings = VGroup(*(self.heading(layer) for layer in count))
+        with self.beat("attention", variant="single" if self.single else ""):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(maps[0], self.headings[0]), run_time=theme.MOVE)
-            self.play(
-                FadeIn(maps[1].row_labels, maps[1].column_labels, self.headings[1]), run_time=0.5
-            )
-            for i in range(len(self.tokens)):
-                self.play(
-                    FadeIn(maps[1].row_cells(i), maps[1].row_numbers(i), shift=0.15 * DOWN),
-                    run_time=0.5,
-                )
+            for grid, name in zip(maps[1:], self.headings[1:], strict=True):
+                self.play(FadeIn(grid.row_labels, grid.column_labels, name), run_time=0.5)
+                for i in range(len(self.tokens)):
+                    row = FadeIn(grid.row_cells(i), grid.row_numbers(i), shift=0.15 * DOWN)
+                    self.play(row, run_time=0.5)
 
     def one_row(self) -> None:
         i, maps = self.asking, self.maps
-        best = [row.argmax()[0] for row in self.rows_of(0, i)]
-        self.charts = [self.chart(layer, best[layer]) for layer in (0, 1)]
+        self.charts = [self.chart(layer) for layer in range(len(maps))]
         marks = VGroup(*(grid.frame(grid.row_cells(i)) for grid in maps))
-        facts = {"query": self.tokens[i], "key_1": self.tokens[best[0]]}
-        same = best[0] == best[1]
-        if not same:
-            facts["key_2"] = self.tokens[best[1]]
-        with self.beat("row", facts, variant="same" if same else "differ"):
+        case = self.both_rows()
+        with self.beat("row", case.facts, variant=case.name):
             self.play(Create(marks), run_time=0.6)
             rows = [grid.row_numbers(i) for grid in maps]
             for grid, row in zip(maps, rows, strict=True):
@@ -197,7 +207,23 @@ class Memory(LectureScene):
                     run_time=theme.MOVE,
                 )
 
-    def chart(self, layer: int, best: int) -> Bars:
+    def both_rows(self) -> wording.Case:
+        """What the row that is asked about looks at most, in the first layer and in the second."""
+        rows = self.rows_of(0, self.asking)
+        query = self.tokens[self.asking]
+        cases = [wording.largest(row, query, self.tokens) for row in rows]
+        if self.single:
+            return wording.Case("single") + cases[0]
+        if any(case.name != "one" for case in cases):
+            return cases[0].named("first") + cases[1].named("second")
+        keys = [case.facts["key"] for case in cases]
+        if keys[0] != keys[1]:
+            return wording.Case("differ", {"query": query, "key_1": keys[0], "key_2": keys[1]})
+        digits = [[shown(value.exact, wording.SHARES) for value in row] for row in rows]
+        name = "equal" if digits[0] == digits[1] else "same"
+        return wording.Case(name, {"query": query, "key_1": keys[0]})
+
+    def chart(self, layer: int) -> Bars:
         """The row that is asked about, as bars; both layers by the same scale."""
         i = self.asking
         largest = max(s.exact for row in self.rows_of(0, i) for s in row)
@@ -210,30 +236,27 @@ class Memory(LectureScene):
             size=theme.HEADING,
             label_size=theme.HEADING,
             label_color=theme.KEY,
-            strongest=best,
+            strongest=strongest(self.weights[layer][0, i]),
         )
         left = self.HALVES[layer] + 0.85
         return bars.shift([left - bars.bars.get_left()[0], 1.75 - bars.bars[0].get_y(), 0])
 
     def how_even(self) -> None:
-        first, second = self.entropies(0, self.asking)
+        values = self.entropies(0, self.asking)
+        first, query = values[0], self.tokens[self.asking]
         general = formula(r"H = -a_1 ln a_1 - a_2 ln a_2 - dots.c", size=40, at=(0, -0.62, 0))
         ruler = Ruler(-3.6, 3.6, -1.55, self.full.exact)
         ends = ruler.name_ends(
             Phrase(self.text("peaked"), {"zero": Say(constant(0), 0)}, color=theme.MUTED),
             Phrase(self.text("even"), {"full": Say(self.full, 3)}, color=theme.MUTED),
         )
-        marks = [
-            ruler.mark(first, "L1", theme.INK),
-            ruler.mark(second, "L2", self.color, below=True),
-        ]
-        facts = {
-            "query": self.tokens[self.asking],
-            "first": Say(first, 3),
-            "second": Say(second, 3),
-        }
-        more = second.exact > first.exact
-        with self.beat("even", facts, variant="more" if more else "less"):
+        marks = [ruler.mark(first, "L1", theme.INK)]
+        if not self.single:
+            marks.append(ruler.mark(values[1], "L2", self.color, below=True))
+        case = self.case(
+            wording.entropy(query, first, values[-1]), query=query, first=Say(first, 3)
+        )
+        with self.beat("even", case.facts, variant=case.name):
             self.play(FadeIn(general), run_time=0.6)
             self.play(Create(ruler), FadeIn(ends), run_time=theme.MOVE)
             for mark in marks:
@@ -244,11 +267,13 @@ class Memory(LectureScene):
         heads = self.weights[0].shape[0]
         panels = [self.panel(head) for head in range(heads)]
         pairs = [self.entropies(head, i) for head in range(heads) for i in range(len(self.tokens))]
-        more = compute("count_greater", *(b for _, b in pairs), *(a for a, _ in pairs))
-        total = self.training.size("encoder.1.self_attn.weights", 0) * self.shape[0]
-        every = more.exact == total.exact
-        facts = {"total": Say(total, 0)} | ({} if every else {"more": Say(more, 0)})
-        with self.beat("rows", facts, variant="all" if every else "some"):
+        total = compute("count", *(pair[0] for pair in pairs))
+        case = self.case(
+            wording.entropy_rows([(pair[0], pair[-1]) for pair in pairs], heads),
+            total=Say(total, 0),
+        )
+        name = "two" if heads == 2 and case.name == "some_none" else case.name
+        with self.beat("rows", case.facts, variant=name):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             for panel in panels:
                 self.play(FadeIn(panel[0]), run_time=0.5)
@@ -259,10 +284,10 @@ class Memory(LectureScene):
     def panel(self, head: int) -> VGroup:
         """A head: for each token the entropy in both layers, as numbers and on a ruler."""
         x = self.HALVES[head]
-        places = x + 4.3, x + 5.4
+        places = (x + 4.3, x + 5.4)[: len(self.layers)]
         name = Phrase(f"Head {head + 1}", size=theme.HEADING, bold=True).place([x, 2.3, 0], LEFT)
         whole = VGroup(VGroup(name))
-        for at, layer in zip(places, ("L1", "L2"), strict=True):
+        for at, layer in zip(places, ("L1", "L2"), strict=False):
             ink = self.color if layer == "L2" else theme.INK
             head_of = Phrase(layer, color=ink, bold=True).place([at, 2.3, 0], RIGHT)
             whole[0].add(head_of)
@@ -272,23 +297,33 @@ class Memory(LectureScene):
             ruler = Ruler(x + 0.6, x + 3.0, y, self.full.exact)
             row = VGroup(Phrase(token, size=theme.HEADING, color=theme.QUERY, bold=True))
             row[0].place([x, y, 0], LEFT)
-            row.add(ruler, Change(ruler, *values, self.color))
-            for at, value, ink in zip(places, values, (theme.INK, self.color), strict=True):
+            change = (
+                Change(ruler, *values, self.color)
+                if values[1:]
+                else ruler.dot(values[0], theme.INK)
+            )
+            row.add(ruler, change)
+            inks = theme.INK, self.color
+            for at, value, ink in zip(places, values, inks, strict=False):
                 row.add(Number(value, 3, color=ink).place([at, y, 0], RIGHT))
-            if values[1].exact > values[0].exact:
+            read = [rounded(value, wording.SHARES).exact for value in values]
+            if read[-1] > read[0]:
                 row.add(tick(theme.WEIGHT).move_to([x + 5.75, y, 0]))
             whole.add(row)
         return whole
 
     def through_the_layer(self) -> None:
         i, run = self.asking, self.training
-        names = ("self_attn.output", "norm1.output", "ffn.output", "norm2.output")
-        values = [self.input[i], *(run[f"encoder.1.{name}"][i] for name in names)]
-        keys = ("strip_input", "strip_attention", "strip_norm", "strip_ffn", "strip_norm")
+        values = [self.input[i]]
+        keys = ["strip_first" if self.single else "strip_input"]
+        for n, kind in enumerate(run.layers("encoder")[self.last], start=1):
+            parts = f"{kind}.output", f"norm{n}.output"
+            values += [run[f"encoder.{self.last}.{part}"][i] for part in parts]
+            keys += ["strip_ffn" if kind == "ffn" else "strip_attention", "strip_norm"]
         captions = [self.label(key, {"token": self.tokens[i]}, size=theme.BODY) for key in keys]
-        residuals = [self.label("residual") for _ in range(2)]
+        residuals = [self.label("residual") for _ in values[2::2]]
         self.passing = passing = SubLayers(values, captions, residuals)
-        with self.beat("vector"):
+        with self.beat("vector", variant="single" if self.single else ""):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(passing.strips[0]), run_time=0.5)
             for line in range(1, len(values)):
@@ -328,7 +363,8 @@ class Memory(LectureScene):
             *zip(old.cells, small.cells, strict=True),
             *zip(old.row_labels, small.row_labels, strict=True),
         )
-        with self.beat("kept"):
+        case = self.who_asks()
+        with self.beat("kept", case.facts, variant=case.name):
             self.play(
                 *(Flight(a, b) for a, b in pairs),
                 ReplacementTransform(self.memory_frame, outline(small.cells, color=self.color)),
@@ -340,6 +376,15 @@ class Memory(LectureScene):
                 self.play(FadeIn(grid, name, shift=0.2 * RIGHT), run_time=theme.MOVE)
             self.play(*(GrowArrow(way) for way in self.ways), run_time=0.5)
             self.play(FadeIn(self.decoder), run_time=0.5)
+
+    def who_asks(self) -> wording.Case:
+        """Which decoder layers look into the memory: one, or several that each make their own."""
+        if len(self.asking_layers) == 1:
+            return wording.Case("")
+        layers = wording.whole(len(self.asking_layers))
+        return wording.Case(
+            "several", {"layers": layers, "layer": wording.whole(self.asking_layer)}
+        )
 
     def build_lookup(self) -> None:
         """The memory at the left, K and V made from it, the cross-attention that uses them."""
@@ -371,7 +416,7 @@ class Memory(LectureScene):
             x = grid.cells.get_right()[0]
             self.ways.add(arrow([x, y, 0], [4.1, y * 0.55, 0], buff=0.12, color=color))
         self.decoder = Block((4.1, 1.25), (6.5, -1.25), color=theme.TRAINING)
-        self.decoder.write(Phrase("Decoder L2", size=theme.BODY, bold=True), 0.4)
+        self.decoder.write(Phrase(f"Decoder L{self.asking_layer}", size=theme.BODY, bold=True), 0.4)
         self.decoder.write(Phrase("Cross-Attention", size=theme.SMALL), -0.3)
 
     def takeaway(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -127,7 +127,7 @@ class Bars(VGroup):
     """Horizontal bars, one for each value from 0 up: a label, the bar, the number.
 
     ``full`` is the value whose bar is ``width`` frame units long; ``decimals`` may be given for
-    each value.
+    each value. ``strongest`` are the places of the bars that stand out, where any do.
     """
 
     def __init__(
@@ -143,21 +143,22 @@ class Bars(VGroup):
         label_color: ManimColor = theme.INK,
         size: float = theme.SMALL,
         label_size: float = theme.BODY,
-        strongest: int | None = None,
+        strongest: int | Collection[int] | None = None,
     ) -> None:
         super().__init__()
+        best = (strongest,) if isinstance(strongest, int) else strongest
         self.labels, self.bars, self.numbers = VGroup(), VGroup(), VGroup()
         for i, text in enumerate(labels):
             label = Phrase(text, size=label_size, color=label_color, bold=True)
             self.labels.add(label.place([0, -i * pitch, 0], align=RIGHT))
         for i, scalar in enumerate(values):
-            top = i == strongest
+            top = best is not None and i in best
             y = -i * pitch
             length = max(0.02, width * min(1.0, scalar.exact / full))
             bar = Rectangle(
                 width=length, height=pitch * 0.5, stroke_width=0, fill_color=color, fill_opacity=1
             )
-            if strongest is not None and not top:
+            if best is not None and not top:
                 bar.set_fill(opacity=0.5)
             self.bars.add(bar.move_to([0.25, y, 0], LEFT))
             ink = color if top else theme.INK

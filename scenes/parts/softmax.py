@@ -17,7 +17,7 @@ from manim import (
     VGroup,
 )
 
-from .. import theme
+from .. import theme, wording
 from ..rounding import leading
 from ..values import Scalar, Values, compute
 from .grid import Grid
@@ -105,14 +105,14 @@ class SoftmaxTable(VGroup):
         return VGroup(box, hatch(box, spare=self.scores[j]))
 
     def _bars(self, weights: Values, color: ManimColor) -> Bars:
-        (best,) = weights.argmax()
+        best = strongest(weights, self.decimals)
         bars = Bars(
             weights,
             decimals=[0 if shut else self.decimals for shut in self.shut],
             pitch=self.pitch,
             color=color,
             width=3.3,
-            full=weights[best].exact,
+            full=weights[best[0]].exact,
             strongest=best,
             size=theme.BODY,
         )
@@ -149,6 +149,11 @@ class SoftmaxTable(VGroup):
         return VGroup(
             self.boxes, self.keys, self.scores, self.exp, self.total, self.heads, self.bars.bars
         )
+
+
+def strongest(weights: Values, decimals: int = wording.SHARES) -> tuple[int, ...]:
+    """The places of a row, all that show its largest number."""
+    return tuple(at[0] for at in wording.top(weights, decimals).at)
 
 
 def row_sums(grid: Grid) -> VGroup:

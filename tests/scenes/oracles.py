@@ -37,21 +37,83 @@ def largest_pair(matrix: Any) -> tuple[int, int]:
     return best
 
 
+def digits(value: Any, decimals: int = 3) -> str:
+    """As it is on screen; no zero has a sign."""
+    text = f"{float(value):.{decimals}f}"
+    return text.lstrip("-") if not text.strip("-0.") else text
+
+
+def named(tokens: Any) -> list[str]:
+    """A token that is there more than once has its position as an index."""
+    low = "₀₁₂₃₄₅₆₇₈₉"
+    return [
+        token + "".join(low[int(d)] for d in str(i)) if list(tokens).count(token) > 1 else token
+        for i, token in enumerate(tokens, 1)
+    ]
+
+
+def strongest(rows: Any, decimals: int = 3) -> list[tuple[int, int]]:
+    """Rows and columns of all cells that show the largest number."""
+    cells = {
+        (i, j): float(digits(w, decimals)) for i, row in enumerate(rows) for j, w in enumerate(row)
+    }
+    return [at for at, w in cells.items() if w == max(cells.values())]
+
+
+def attends(row: Any, query: str, keys: Any) -> tuple[dict[str, str], str]:
+    """What is said of a row of attention that may see all ``keys``."""
+    best = [j for _, j in strongest([row])]
+    if len(row) == 1:
+        return {}, "only"
+    if len(best) == len(row):
+        return {"query": query}, "alike"
+    if len(best) > 3:
+        return {}, "shared"
+    if len(best) > 1:
+        several = {f"key_{n}": keys[j] for n, j in enumerate(best, 1)}
+        return {"query": query, **several}, {2: "pair", 3: "three"}[len(best)]
+    if sorted(map(digits, row)) == ["0.000"] * (len(row) - 1) + ["1.000"]:
+        return {"key": keys[best[0]]}, "all"
+    return {"query": query, "key": keys[best[0]]}, "one"
+
+
+def two_heads(maps: Any, tokens: Any) -> tuple[dict[str, str], str]:
+    """What is said of the maps of one or two heads."""
+    if len(maps) == 1:
+        return {}, "single"
+    texts = [[digits(w) for row in weights for w in row] for weights in maps]
+    if texts[0] == texts[1]:
+        return {}, "pair_two_same"
+    tops, size = [strongest(weights) for weights in maps], len(tokens) ** 2
+    counts = sorted(map(len, tops))
+    one = next((top[0] for top in tops if len(top) == 1), None)
+    if counts[0] > 1:
+        return {}, "pair_two_ties_even" if counts[1] == size else "pair_two_ties"
+    assert one is not None
+    place = {"query": tokens[one[0]], "key": tokens[one[1]]}
+    if counts[1] > 1:
+        return place, "pair_two_even" if counts[1] == size else "pair_two_shared"
+    if tops[0] == tops[1]:
+        i, j = one
+        return place, "pair_two_" + (
+            "equal" if texts[0][i * len(tokens) + j] == texts[1][i * len(tokens) + j] else "cell"
+        )
+    words = {}
+    for n, ((i, j),) in enumerate(tops, 1):
+        words |= {f"query_{n}": tokens[i], f"key_{n}": tokens[j]}
+    return words, "pair_two_other"
+
+
 def attention_scores(pass_of: PassOf) -> Words:
     trace = pass_of("training")
     weights = trace["encoder.0.self_attn.weights"]
-    tokens = trace.source_tokens
-    pair = {"query": tokens[0], "key": tokens[largest(weights[0][0])]}
-    pairs = [largest_pair(weights[head]) for head in (0, 1)]
-    same = pairs[0] == pairs[1]
-    heads = {}
-    for number, (i, j) in enumerate(pairs[:1] if same else pairs, 1):
-        heads |= {f"query_{number}": tokens[i], f"key_{number}": tokens[j]}
+    tokens = named(trace.source_tokens)
+    pair = {"query": tokens[0], "key": tokens[strongest([weights[0][0]])[0][1]]}
     return {
         "dot": (pair, ""),
         "softmax": (pair, ""),
-        "heads": (heads, "same" if same else ""),
-        "takeaway": (pair, ""),
+        "heads": two_heads(weights, tokens),
+        "takeaway": attends(weights[0][0], tokens[0], tokens),
     }
 
 
@@ -64,9 +126,15 @@ def embedding(pass_of: PassOf) -> Words:
 
 
 def positional_encoding(pass_of: PassOf) -> Words:
-    tokens = pass_of("training").source_tokens
+    trace = pass_of("training")
+    tokens, rows = named(trace.source_tokens), trace["positional"]
     words = {"sentence": "".join(tokens), "reversed": "".join(tokens[::-1])}
-    return {"question": (words, "")}
+    nearest = min(math.dist(a, b) for i, a in enumerate(rows) for b in rows[:i])
+    return {
+        "question": (words, ""),
+        "slow": ({}, {2: "two", 3: "three"}.get(rows.shape[1], "more")),
+        "fingerprint": ({}, "alike" if digits(nearest, 4) == "0.0000" else "apart"),
+    }
 
 
 def input_(pass_of: PassOf) -> Words:
@@ -75,8 +143,16 @@ def input_(pass_of: PassOf) -> Words:
 
 
 def qkv(pass_of: PassOf) -> Words:
-    token = {"token": pass_of("training").source_tokens[0]}
-    return dict.fromkeys(("roles", "first", "second", "vectors"), (token, ""))
+    trace = pass_of("training")
+    token = {"token": named(trace.source_tokens)[0]}
+    heads, _, d_k = trace["encoder.0.self_attn.q"].shape
+    one = "single" if heads == 1 else ""
+    return {
+        **dict.fromkeys(("roles", "first"), (token, "")),
+        "second": (token, {1: "one", 2: "two"}.get(d_k, "more")),
+        "heads": ({}, one),
+        "vectors": (token, one),
+    }
 
 
 def mask(pass_of: PassOf) -> Words:
@@ -153,12 +229,31 @@ def architecture(pass_of: PassOf) -> Words:
 
 def encoder_layer(pass_of: PassOf) -> Words:
     trace = pass_of("training")
-    token = {"token": trace.source_tokens[0]}
-    dead = [value for value in trace["encoder.0.ffn.hidden"][0] if value <= 0]
+    token = {"token": named(trace.source_tokens)[0]}
+    hidden = trace["encoder.0.ffn.hidden"][0]
+    dead = sum(digits(value, 4).startswith("-") for value in hidden)
+    kinds = {0: "none", len(hidden): "only" if len(hidden) == 1 else "all", 1: "one"}
+    heads, d_k = trace["encoder.0.self_attn.v"].shape[0], trace["encoder.0.self_attn.v"].shape[2]
+    d = trace["encoder.input"].shape[1]
+    width = "same" if len(hidden) == d else "wider" if len(hidden) > d else "narrower"
     return {
         **dict.fromkeys(("mix", "residual", "again"), (token, "")),
-        "relu": ({}, "" if dead else "none"),
+        "second": ({}, {1: "one", 2: "two"}.get(d_k, "more")),
+        "concat": ({}, {1: "one", 2: "two"}.get(heads, "more")),
+        "project": ({}, "one" if heads == 1 else "more"),
+        "normalise": ({}, divided_by(trace, "encoder.0.norm1", 0)),
+        "expand": ({}, width),
+        "relu": ({}, kinds.get(dead, "some")),
+        "contract": ({}, width),
     }
+
+
+def divided_by(trace: Any, norm: str, i: int) -> str:
+    """What is said of the division in a normalisation; without learned parts, ε in the root."""
+    variance = trace[f"{norm}.variance"][i]
+    if digits(variance, 4) == "0.0000":
+        return "zero"
+    return "plain" if variance >= 100 * trace.weights.config.setting("norm.eps") else "root"
 
 
 def entropy(row: Any) -> float:
@@ -168,21 +263,55 @@ def entropy(row: Any) -> float:
 
 def memory(pass_of: PassOf) -> Words:
     trace = pass_of("training")
-    tokens = trace.source_tokens
+    tokens, config = named(trace.source_tokens), trace.weights.config
+    asking = sum("cross_attn" in kinds for kinds in config.decoder)
+    kept = {"kept": ({}, "several" if asking > 1 else "")}
+    if len(config.encoder) == 1:
+        words, name = attends(trace["encoder.0.self_attn.weights"][0][0], tokens[0], tokens)
+        beats = dict.fromkeys(("question", "layers", "attention", "rows", "vector"), ({}, "single"))
+        even = {"query": tokens[0]}, "single"
+        return kept | beats | {"row": (words, f"single_{name}"), "even": even}
     first, second = (trace[f"encoder.{layer}.self_attn.weights"] for layer in (0, 1))
-    tops = [largest(weights[0][0]) for weights in (first, second)]
-    same = tops[0] == tops[1]
-    row = {"query": tokens[0], "key_1": tokens[tops[0]]}
-    more = [
-        entropy(b) > entropy(a)
+    change = [
+        float(digits(entropy(b))) - float(digits(entropy(a)))
         for one, other in zip(first, second, strict=True)
         for a, b in zip(one, other, strict=True)
     ]
-    return {
-        "row": (row if same else row | {"key_2": tokens[tops[1]]}, "same" if same else "differ"),
-        "even": ({"query": tokens[0]}, "more" if more[0] else "less"),
-        "rows": ({}, "all" if all(more) else "some"),
+    alike = all(
+        (matrix == trace.weights.matrices[name.replace("encoder.0", "encoder.1")]).all()
+        for name, matrix in trace.weights.matrices.items()
+        if name.startswith("encoder.0") and "norm" not in name
+    )
+    kinds = "rises" if change[0] > 0 else "falls" if change[0] < 0 else "same"
+    return kept | {
+        "layers": ({}, "same" if alike else "differ"),
+        "row": two_rows(first[0][0], second[0][0], tokens),
+        "even": ({"query": tokens[0]}, kinds),
+        "rows": ({}, more_even(change, len(first))),
     }
+
+
+def two_rows(first: Any, second: Any, tokens: Any) -> tuple[dict[str, str], str]:
+    """What is said of the first token's row in two layers."""
+    (one, a), (other, b) = (attends(row, tokens[0], tokens) for row in (first, second))
+    if (a, b) != ("one", "one"):
+        words = {f"first_{key}": word for key, word in one.items()}
+        return words | {f"second_{key}": word for key, word in other.items()}, f"{a}_{b}"
+    words = {"query": tokens[0], "key_1": one["key"]}
+    if one["key"] != other["key"]:
+        return words | {"key_2": other["key"]}, "differ"
+    return words, "equal" if [*map(digits, first)] == [*map(digits, second)] else "same"
+
+
+def more_even(change: list[float], heads: int) -> str:
+    """What is said of how the entropy of each row changes."""
+    more, same = sum(d > 0 for d in change), sum(d == 0 for d in change)
+    if more == len(change):
+        return "all"
+    names = {0: "none", 1: "one"}
+    single = "single_" if heads == 1 and more else ""
+    name = f"{single}{names.get(more, 'some')}_{names.get(same, 'some')}"
+    return "two" if heads == 2 and name == "some_none" else name
 
 
 def decoder_self_attention(pass_of: PassOf) -> Words:
