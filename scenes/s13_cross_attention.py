@@ -342,7 +342,7 @@ class CrossAttention(LectureScene):
         return Stages(names, n, theme.TRAINING)
 
     def strip(self, name: str, key: str, line: int, **options: object) -> Strip:
-        """The asking token's row of a value of decoder layer 2."""
+        """The asking token's row of a value of the last decoder layer."""
         values = self.training[f"decoder.{self.last}.{name}"][self.asking]
         return Strip(values, self.label(key, size=theme.BODY, color=theme.INK), line, **options)
 
@@ -414,7 +414,8 @@ class CrossAttention(LectureScene):
         marks = VGroup(*(outline(VGroup(active.grid.cells[n]), color=theme.MUTED) for n in dead))
         back = self.strip("ffn.output", "back", 3)
         sizes = {
-            name: self.training.size(f"decoder.1.ffn.{name}", 1) for name in ("hidden", "output")
+            name: self.training.size(f"decoder.{self.last}.ffn.{name}", 1)
+            for name in ("hidden", "output")
         }
         facts = {name: Say(size, 0) for name, size in sizes.items()}
         with self.beat("ffn", facts, variant=case):
