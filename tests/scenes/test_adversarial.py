@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from render.review.audit.captions import check_in_the_shortest_time
+from render.review.audit import check_in_the_shortest_time
 from scenes import lessons, playthrough, registry
 from scenes.base import LectureScene
 from scenes.parts import Say
