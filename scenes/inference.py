@@ -2,7 +2,8 @@
 
 Step k reads the first k words of the target and takes the last row of what comes out. That row
 is compared with the training pass at the same position; both have read the same words, so with
-the same weights they are equal, which is computed, not assumed.
+the same weights they are equal, which is computed, not assumed. Who is first is decided by the
+logits' shown digits; of several first words the loop writes the likeliest, or the lowest ID.
 """
 
 from __future__ import annotations
@@ -20,15 +21,35 @@ from manim import (
     VGroup,
 )
 
-from scenes import theme
+from scenes import theme, verdicts
 from scenes.base import LectureScene
 from scenes.parts import Flight, Number, Say
 from scenes.parts.icons import tick
 from scenes.parts.step import Choice, RowComparison, WordCard
-from scenes.values import Scalar, compute
+from scenes.rounding import shown
+from scenes.values import Run, Scalar, Values, Word, compute, rounded
+from scenes.wording import VALUES, Case, whole
 
 #: At most so many words get a line of their own.
 MOST = 8
+
+
+def following(training: Run) -> tuple[Word, ...]:
+    """The word to be written at each step of inference: with targets shifted by one, what
+    training wants of its rows, an end token included; otherwise the rest of the target."""
+    return training.goals if training.model("objective") == "next" else training.target[1:]
+
+
+def standing_at(run: Run, word: str) -> verdicts.Standing:
+    """How the word to be written after all that a run reads stands among all words."""
+    row = run["logits"][-1], run["probabilities"][-1]
+    return verdicts.standing_of(run.vocabulary.index(word), *row, run.vocabulary)
+
+
+def likeliest(logits: Values) -> list[int]:
+    """Word numbers by their logits, the largest first; of equals the lowest first."""
+    exact = [logit.exact for logit in logits]
+    return sorted(range(len(exact)), key=lambda i: -exact[i])
 
 
 class InferenceStep(LectureScene):
@@ -44,11 +65,9 @@ class InferenceStep(LectureScene):
         self.run, self.target = self.inference(step), self.training.target
         self.vocabulary, self.read = self.run.vocabulary, self.target[:step]
         self.logits, self.p = self.run["logits"][-1], self.run["probabilities"][-1]
-        self.wanted = self.vocabulary.index(self.target[step])
-        (self.choice,) = self.p.argmax()
-        self.right = self.choice == self.wanted
-        self.rank = compute("rank", self.p[self.wanted], *self.p)
-        self.count = self.run.size("probabilities", 1)
+        self.standing = standing_at(self.run, following(self.training)[step - 1])
+        self.wanted, self.choice = self.standing.goal, self.standing.choice
+        self.right, self.count = self.standing.is_hit, self.standing.count
         self.theirs = self.training["logits"][step - 1]
         self.theirs_p = self.training["probabilities"][step - 1]
         self.equal = self.is_equal()
@@ -63,16 +82,15 @@ class InferenceStep(LectureScene):
 
     def words_shown(self) -> list[int]:
         """The whole vocabulary; of a long one the words mentioned and the likeliest."""
-        (top,) = self.theirs_p.argmax()
-        order = sorted(range(len(self.p)), key=lambda i: -self.p[i].exact)
-        return sorted(list(dict.fromkeys([self.wanted, self.choice, top, *order]))[:MOST])
+        order = likeliest(self.logits)
+        first = self.wanted, self.choice, likeliest(self.theirs)[0]
+        return sorted(list(dict.fromkeys([*first, *order]))[:MOST])
 
     @property
     def wrong(self) -> int:
         """The word that would go wrong: the model's own choice, or where that is right the next
         likeliest."""
-        others = (i for i in range(len(self.p)) if i != self.wanted)
-        return max(others, key=lambda i: self.p[i].exact)
+        return next(i for i in likeliest(self.logits) if i != self.wanted)
 
     @property
     def largest_difference(self) -> Scalar:
@@ -100,8 +118,12 @@ class InferenceStep(LectureScene):
 
     def card(self, key: str, i: int, y: float, color: ManimColor) -> WordCard:
         """A word of the table, with its probability and its rank."""
-        rank = compute("rank", self.p[i], *self.p)
-        remark = self.label("rank", {"rank": Say(rank, 0), "count": Say(self.count, 0)})
+        digits = [rounded(logit, VALUES) for logit in self.logits]
+        rank = compute("rank", digits[i], *digits)
+        facts = {"rank": Say(rank, 0), "count": Say(self.count, 0)}
+        remark, ties = self.label("rank", facts), len(self.standing.best)
+        if key == "chosen" and ties > 1:
+            remark = self.label(f"tied_{self.tie}", {"n": whole(ties)})
         return WordCard(
             self.label(key),
             self.vocabulary[i],
@@ -112,18 +134,36 @@ class InferenceStep(LectureScene):
             right=self.right and key == "hoped",
         )
 
-    def choice_facts(self) -> dict[str, str | Say]:
-        """What a sentence on the choice is filled with."""
-        facts: dict[str, str | Say] = {"word": self.vocabulary[self.wanted]}
-        if not self.right:
-            facts |= {"choice": self.vocabulary[self.choice], "rank": Say(self.rank, 0)}
-        return facts
+    @property
+    def tie(self) -> str:
+        """What decides between words whose logits show the same: "id", or "unseen" digits."""
+        return "id" if self.choice == self.standing.best[0] else "unseen"
+
+    def lead(self) -> Case:
+        """How far the word that is chosen is ahead of the others."""
+        found = self.standing
+        facts: dict[str, str | Say] = {"choice": self.vocabulary[self.choice]}
+        logit, ties = {"logit": Say(self.logits[self.choice], VALUES)}, len(found.best)
+        if ties == len(found.logits):
+            return Case(f"level_{self.tie}", facts | logit)
+        if ties > 1:
+            return Case(f"tied_{self.tie}", facts | logit | {"ties": whole(ties)})
+        digits = [shown(p.exact, VALUES) for p in self.p]
+        if digits.count(digits[self.choice]) > 1:
+            return Case("hair", facts | logit)
+        return Case("one", facts | {"p": Say(self.p[self.choice], VALUES)})
+
+    def verdict_on_choice(self) -> Case:
+        """What is said of the word to be written, as :func:`scenes.verdicts.standing` tells it."""
+        case = verdicts.standing(self.standing)
+        return Case(case.name, {"word": self.vocabulary[self.wanted], **case.facts})
 
     def tell_choice(self, beat: str, leaving: Sequence[Animation], parents: VGroup | None) -> None:
         """Logits to probabilities, then the choice and the word hoped for, in one beat."""
         self.build_choice()
         table = self.table
-        with self.beat(beat, self.choice_facts(), variant="hit" if self.right else "miss"):
+        case = self.verdict_on_choice()
+        with self.beat(beat, case.facts, variant=case.name):
             if leaving:
                 self.play(*leaving, run_time=theme.FADE)
             self.play(*self.logits_arrive(parents), run_time=theme.SLOW if parents else theme.MOVE)

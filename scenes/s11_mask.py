@@ -46,6 +46,7 @@ from scenes.parts import (
 from scenes.parts.flow import Block, shape_of
 from scenes.rounding import leading
 from scenes.values import compute
+from scenes.wording import VALUES, ahead, top
 
 
 class Mask(LectureScene):
@@ -184,11 +185,10 @@ class Mask(LectureScene):
         heading = self.label("scores", size=theme.HEADING, color=theme.INK)
         heading.place([grid.cells.get_x(), 2.5, 0])
         plain = formula(r"S = ({{Q : q}} {{K : k}}^top) / sqrt(d_k)", size=54, at=self.right_side)
-        i, j = self.tempting()
+        (i, j), case = self.tempting()
         facts = {"query": self.tokens[i], "key": self.tokens[j], "score": Say(self.scores[i, j], 4)}
-        ahead = self.mask.array[i, j] < 0
         mark = outline(VGroup(grid.cell(i, j)), stroke=4)
-        with self.beat("scores", facts, variant="ahead" if ahead else ""):
+        with self.beat("scores", facts, variant="" if case == "none" else case):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(grid.row_labels, grid.column_labels, heading), run_time=0.6)
             rows = (
@@ -198,12 +198,19 @@ class Mask(LectureScene):
             self.play(Create(mark), run_time=0.6)
         self.formula, self.mark, self.heading = plain, mark, heading
 
-    def tempting(self) -> tuple[int, int]:
-        """The largest score that is the best of its row and lies in the future; where there is
-        none, the largest score at all."""
-        best = [(i, self.scores[i].argmax()[0]) for i in range(len(self.tokens))]
-        ahead = [place for place in best if self.mask.array[place] < 0]
-        return max(ahead or best, key=lambda place: self.scores[place].exact)
+    def tempting(self) -> tuple[tuple[int, int], str]:
+        """The largest score that is the best of its row and lies in the future, alone ("ahead")
+        or beside one that may be seen ("shared"); where there is none, the largest at all."""
+        best = {}
+        for i in range(len(self.tokens)):
+            case, places = ahead(self.scores, i, self.tokens).name, top(self.scores[i], VALUES).at
+            later = [at[0] for at in places if at[0] > i]
+            best[i, (later or places[0])[0]] = case
+        for case in ("ahead", "shared", "none"):
+            if case in best.values():
+                among = (place for place, name in best.items() if name == case)
+                return max(among, key=lambda place: self.scores[place].exact), case
+        raise AssertionError("a mask has rows")
 
     def mask_matrix(self) -> None:
         self.mask_grid = grid = Grid(

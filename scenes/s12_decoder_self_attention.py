@@ -4,11 +4,14 @@ Claims: a row of masked weights is spent on the word itself and those to its lef
 on itself alone; what the mask forbids adds exactly nothing to the mix; all rows are worked out at
 once, and the second layer does the same with weights of its own.
 Reads of the training pass: ``encoder.0.self_attn.weights``; ``decoder.input`` and ``.mask``;
-``decoder.0`` (self_attn.weights, .v, .heads, .output, norm1.output, ffn.output, norm2.output);
-``decoder.1`` (self_attn.weights, .output, norm1.output).
+of the first layer self_attn.weights, .v, .heads and the outputs of its sub-layers and their norms;
+of the last layer self_attn.weights, .output, and the output of the norm after it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
 
 from manim import (
     DOWN,
@@ -27,7 +30,9 @@ from scenes.base import LectureScene
 from scenes.parts import Block, Flight, Grid, Phrase, Say, WeightedSum, arrow, outline
 from scenes.parts.motion import hand_over
 from scenes.parts.sublayers import SubLayers
+from scenes.structure import layer_output, norm_of
 from scenes.values import Scalar, Values, compute
+from scenes.wording import layer_weights
 
 
 class DecoderSelfAttention(LectureScene):
@@ -47,6 +52,12 @@ class DecoderSelfAttention(LectureScene):
     lit = ("Dec 1",)
     #: where the cells of the two maps begin
     LEFT_MAP, RIGHT_MAP = -5.1, 1.5
+    #: what a sub-layer's output is called
+    CAPTIONS: ClassVar[dict[str, str]] = {
+        "self_attn": "strip_attention",
+        "cross_attn": "strip_cross",
+        "ffn": "strip_ffn",
+    }
 
     def construct(self) -> None:
         self.read_trace()
@@ -66,9 +77,11 @@ class DecoderSelfAttention(LectureScene):
         self.tokens, self.source = run.target, run.source
         self.encoder = run["encoder.0.self_attn.weights"][0]
         self.mask = run["decoder.mask"]
-        self.weights = [run[f"decoder.{layer}.self_attn.weights"] for layer in (0, 1)]
-        self.output = run["decoder.0.norm2.output"]
-        self.handed = run["decoder.1.norm1.output"]
+        self.layers = run.layers("decoder")
+        self.last = len(self.layers) - 1
+        self.weights = [run[f"decoder.{n}.self_attn.weights"] for n in range(len(self.layers))]
+        self.handed = run[f"{norm_of(run, 'decoder', self.last, 'self_attn')}.output"]
+        self.output = layer_output(run, "decoder", 0) if self.last else self.handed
         self.count = run.size("decoder.input", 0)
         self.asking = max(0, min(1, len(self.tokens) - 2))
 
@@ -125,21 +138,24 @@ class DecoderSelfAttention(LectureScene):
 
     def first_and_last_row(self) -> None:
         one = self.masked
-        two = self.map(self.weights[0][1], self.RIGHT_MAP)
-        heads = [self.label(f"head_{n}", size=theme.HEADING, color=theme.INK) for n in (1, 2)]
+        others = range(1, self.weights[0].shape[0])
+        maps = [one, *(self.map(self.weights[0][n], self.RIGHT_MAP) for n in others)]
+        style = {"size": theme.HEADING, "color": theme.INK}
+        heads = [self.label(f"head_{n}", **style) for n in range(1, len(maps) + 1)]
         move = [self.LEFT_MAP - one.cells.get_left()[0], 0, 0]
         heads[0].place([one.cells.get_x() + move[0], 2.45, 0])
-        heads[1].place([two.cells.get_x(), 2.45, 0])
+        for head, two in zip(heads[1:], maps[1:], strict=True):
+            head.place([two.cells.get_x(), 2.45, 0])
         first = self.weights[0][0, 0, 0]
         facts = {"first": self.tokens[0], "last": self.tokens[-1], "one": Say(first, 0)}
         with self.beat("rows", facts):
             self.play(FadeOut(self.plain, *self.names), run_time=theme.FADE)
             self.play(one.animate.shift(move), run_time=theme.MOVE)
-            self.play(FadeIn(two, *heads), run_time=theme.MOVE)
-            marks = [VGroup(*(g.frame(g.row_cells(i)) for g in (one, two))) for i in (0, -1)]
+            self.play(FadeIn(*maps[1:], *heads), run_time=theme.MOVE)
+            marks = [VGroup(*(g.frame(g.row_cells(i)) for g in maps)) for i in (0, -1)]
             for mark in marks:
                 self.play(Create(mark), run_time=0.7)
-        self.old = VGroup(two, *heads, *marks)
+        self.old = VGroup(*maps[1:], *heads, *marks)
 
     def mix_values(self) -> None:
         i, one = self.asking, self.masked
@@ -172,18 +188,23 @@ class DecoderSelfAttention(LectureScene):
 
     def through_the_layer(self) -> None:
         i, run = self.asking, self.training
-        parts = ("self_attn.output", "norm1.output", "ffn.output", "norm2.output")
-        values = [run["decoder.input"][i], *(run[f"decoder.0.{part}"][i] for part in parts)]
-        keys = ("strip_input", "strip_attention", "strip_norm", "strip_ffn", "strip_norm")
+        kinds = self.layers[0] if self.last else ["self_attn"]
+        values, keys = [run["decoder.input"][i]], ["strip_input"]
+        for kind in kinds:
+            values += [run[f"decoder.0.{kind}.output"][i]]
+            values += [run[f"{norm_of(run, 'decoder', 0, kind)}.output"][i]]
+            keys += [self.CAPTIONS[kind], "strip_norm"]
         self.passing = passing = self.strips(values, keys)
-        with self.beat("layer"):
+        self.layer_strips = passing.strips
+        variant = "single" if not self.last else "cross" if "cross_attn" in kinds else ""
+        with self.beat("layer", variant=variant):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(passing.strips[0]), run_time=0.5)
             for line in range(1, len(values)):
                 self.play(*passing.step(line), run_time=theme.MOVE)
         self.old = passing.all_but_last()
 
-    def strips(self, values: list[Values], keys: tuple[str, ...]) -> SubLayers:
+    def strips(self, values: Sequence[Values], keys: Sequence[str]) -> SubLayers:
         token = {"token": self.tokens[self.asking]}
         captions = [self.label(key, token, size=theme.BODY) for key in keys]
         residuals = [self.label("residual") for _ in range(len(values) // 2)]
@@ -199,7 +220,12 @@ class DecoderSelfAttention(LectureScene):
     def four_rows(self) -> None:
         i, last = self.asking, self.passing.last.grid
         grid = self.matrix(self.output, 0.5)
-        heading = self.label("output", size=theme.HEADING, color=self.color, bold=True)
+        heading = self.label(
+            "output" if self.last else "handed_single",
+            size=theme.HEADING,
+            color=self.color,
+            bold=True,
+        )
         heading.place([grid.cells.get_x(), 2.2, 0])
         frame = outline(grid.cells, color=self.color, buff=0.08)
         others = [n for n in range(len(self.tokens)) if n != i]
@@ -226,12 +252,18 @@ class DecoderSelfAttention(LectureScene):
     def second_layer(self) -> None:
         lefts = self.LEFT_MAP, self.RIGHT_MAP
         maps = [
-            self.map(weights, left) for weights, left in zip(self.weights[1], lefts, strict=False)
+            self.map(weights, left)
+            for weights, left in zip(self.weights[self.last], lefts, strict=False)
         ]
-        heads = [self.heading(f"second_{n}", grid) for n, grid in enumerate(maps, 1)]
-        zeros = compute("add", *(self.closed_zeros(weights) for weights in self.weights[1]))
-        with self.beat("again", {"zeros": Say(zeros, 0)}):
-            self.play(FadeOut(self.old), *self.header.relight(("Dec 2",)), run_time=theme.FADE)
+        name = "second" if self.last else "head"
+        heads = [self.heading(f"{name}_{n}", grid) for n, grid in enumerate(maps, 1)]
+        zeros = compute("add", *(self.closed_zeros(weights) for weights in self.weights[self.last]))
+        variant, lit = "single", ("Dec 1",)
+        if self.last:
+            variant = layer_weights(self.training, "decoder", 0, self.last).name
+            lit = ("Dec 2",)
+        with self.beat("again", {"zeros": Say(zeros, 0)}, variant=variant):
+            self.play(FadeOut(self.old), *self.header.relight(lit), run_time=theme.FADE)
             for grid, head in zip(maps, heads, strict=True):
                 self.play(FadeIn(grid.row_labels, grid.column_labels, head), run_time=0.4)
                 rows = (
@@ -243,11 +275,13 @@ class DecoderSelfAttention(LectureScene):
 
     def second_residual(self) -> None:
         i, run = self.asking, self.training
-        values = [self.output[i], run["decoder.1.self_attn.output"][i], self.handed[i]]
-        self.passing = passing = self.strips(
-            values, ("strip_second", "strip_attention", "strip_norm")
-        ).shift(0.95 * DOWN)
-        with self.beat("residual"):
+        start = self.output if self.last else run["decoder.input"]
+        attention = run[f"decoder.{self.last}.self_attn.output"]
+        values = [start[i], attention[i], self.handed[i]]
+        first = "strip_second" if self.last else "strip_input"
+        keys = (first, "strip_attention", "strip_norm")
+        self.passing = passing = self.strips(values, keys).shift(0.95 * DOWN)
+        with self.beat("residual", variant="" if self.last else "single"):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(passing.strips[0]), run_time=0.5)
             for line in (1, 2):
@@ -257,7 +291,12 @@ class DecoderSelfAttention(LectureScene):
     def hand_over(self) -> None:
         i, last = self.asking, self.passing.last.grid
         grid = self.matrix(self.handed, -1.8)
-        heading = self.label("handed", size=theme.HEADING, color=self.color, bold=True)
+        heading = self.label(
+            "handed" if self.last else "handed_single",
+            size=theme.HEADING,
+            color=self.color,
+            bold=True,
+        )
         heading.place([grid.cells.get_x(), 2.2, 0])
         y, left, right = 0.6, 3.7, theme.RIGHT_EDGE
         cross = Block((left, y + 0.85), (right, y - 0.85), color=theme.TRAINING)

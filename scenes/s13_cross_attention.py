@@ -2,8 +2,8 @@
 
 Claims: queries come from the decoder, keys and values from memory; no cell is masked; a row of
 weights mixes the values; how even the weights are is read from the trace.
-Reads of the training pass: ``memory``, ``decoder.1.norm1.output``, ``decoder.1.cross_attn``,
-and ``decoder.1`` from add2 to norm3.
+Reads of the training pass: ``memory``, and of the decoder's last layer the output of the norm
+after self-attention, ``cross_attn``, and all from there to the last norm.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from manim import (
     VGroup,
 )
 
-from scenes import theme
+from scenes import theme, wording
 from scenes.base import LectureScene
 from scenes.parts import (
     EARLY,
@@ -47,7 +47,8 @@ from scenes.parts import (
     projections,
     token_column,
 )
-from scenes.values import constant
+from scenes.structure import norm_of
+from scenes.values import compute, constant
 
 
 class CrossAttention(LectureScene):
@@ -72,6 +73,10 @@ class CrossAttention(LectureScene):
     #: first word and distance of words, of the arrows and of the matrix beside them
     top, pitch = 1.15, 0.89
 
+    def setup(self) -> None:
+        self.lit = (f"Dec {len(self.training.layers('decoder'))}",)
+        super().setup()
+
     def construct(self) -> None:
         self.read_trace()
         self.question()
@@ -90,9 +95,12 @@ class CrossAttention(LectureScene):
         self.takeaway()
 
     def read_trace(self) -> None:
-        run, part = self.training, "decoder.1.cross_attn"
+        run = self.training
+        self.last = len(run.layers("decoder")) - 1
+        part = f"decoder.{self.last}.cross_attn"
         self.targets, self.sources = run.target, run.source
-        self.x, self.memory = run["decoder.1.norm1.output"], run["memory"]
+        before = norm_of(run, "decoder", self.last, "self_attn")
+        self.x, self.memory = run[f"{before}.output"], run["memory"]
         self.q, self.k, self.v = (run[f"{part}.{name}"][0] for name in "qkv")
         self.dots, self.scores = run[f"{part}.dot"][0], run[f"{part}.scores"][0]
         self.exp, self.weights = run[f"{part}.exp"][0], run[f"{part}.weights"][0]
@@ -286,24 +294,25 @@ class CrossAttention(LectureScene):
         self.play(FadeIn(heat.row_cells(i), heat.row_labels[i]), *moves, run_time=0.5)
 
     def how_even(self) -> None:
-        most, least = self.weights.argmax(), self.weights.argmin()
-        share = constant(1) / self.training.size("memory", 0)
-        even = all(abs(w.exact / share.exact - 1) <= 0.2 for w in self.weights.scalars())
-        facts = {
-            "query": self.targets[most[0]],
-            "key": self.sources[most[1]],
-            "most": Say(self.weights[most], 3),
-            "least": Say(self.weights[least], 3),
-            "share": Say(share, 3),
+        queries, keys = wording.named(self.targets), wording.named(self.sources)
+        case = wording.cross(self.weights, queries, keys)
+        ends = {
+            key: Say(compute(operation, *self.weights.scalars()), wording.SHARES)
+            for key, operation in (("least", "min"), ("most", "max"))
         }
-        cells = [VGroup(self.heat.cell(*place)) for place in (most, least)]
-        marks = VGroup(*(outline(cell, stroke=4) for cell in cells))
-        told = [self.map.arrow_of(*place) for place in (most, least)]
-        rest = [arrow for fan in self.map.fans for arrow in fan if arrow not in told]
-        with self.beat("even", facts, variant="" if even else "uneven"):
-            self.play(*(each.animate.fade_to(0.3) for each in rest), run_time=0.5)
-            self.play(Create(marks[1]), run_time=0.6)
-            self.play(Create(marks[0]), run_time=0.6)
+        told = list(wording.top(self.weights).at)
+        if case.name in ("one", "even"):
+            told = [self.weights.argmin(), self.weights.argmax()]
+        if case.name == "alike":
+            told = []
+        marks = VGroup(*(outline(VGroup(self.heat.cell(*place)), stroke=4) for place in told))
+        bright = [self.map.arrow_of(*place) for place in told]
+        rest = [arrow for fan in self.map.fans for arrow in fan if arrow not in bright]
+        with self.beat("even", {**case.facts, **ends}, variant=case.name):
+            if told:
+                self.play(*(each.animate.fade_to(0.3) for each in rest), run_time=0.5)
+            for mark in marks:
+                self.play(Create(mark), run_time=0.6)
         self.old.add(marks)
 
     def mix_values(self) -> None:
@@ -333,12 +342,13 @@ class CrossAttention(LectureScene):
         return Stages(names, n, theme.TRAINING)
 
     def strip(self, name: str, key: str, line: int, **options: object) -> Strip:
-        """The asking token's row of a value of decoder layer 2."""
-        values = self.training[f"decoder.1.{name}"][self.asking]
+        """The asking token's row of a value of the last decoder layer."""
+        values = self.training[f"decoder.{self.last}.{name}"][self.asking]
         return Strip(values, self.label(key, size=theme.BODY, color=theme.INK), line, **options)
 
     def output(self) -> None:
-        joined = self.strip("cross_attn.concat", "joined", 1)
+        single = self.training.setting("heads") == 1
+        joined = self.strip("cross_attn.concat", "joined_single" if single else "joined", 1)
         self.change = self.strip("cross_attn.output", "out", 2)
         self.stages = self.stage(0)
         token = Token(self.targets[self.asking], color=theme.TRAINING, filled=True)
@@ -350,7 +360,8 @@ class CrossAttention(LectureScene):
             name = self.label("head_n", {"n": Say(constant(n + 1), 0)})
             heads.add(name.place([half.get_x(), half.get_top()[1] + 0.27, 0]))
         moves = [Flight(a, b) for a, b in zip(self.mix.sums, numbers, strict=False)]
-        with self.beat("output"):
+        case = wording.all_heads(self.training.setting("heads"))
+        with self.beat("output", case.facts, variant=case.name):
             self.play(FadeOut(self.old), FadeIn(self.stages), run_time=0.4)
             self.play(*moves, FadeIn(joined.caption, cells[:d_v], heads[0], token), run_time=0.6)
             rest = VGroup(cells[d_v:], numbers[d_v:], heads[1:])
@@ -372,7 +383,10 @@ class CrossAttention(LectureScene):
 
     def sum_and_norm(self, x: Strip, change: Strip, add: str, norm: str) -> Strip:
         """Add two strips, and normalise."""
-        places = {name: self.training[f"decoder.1.{norm}.{name}"] for name in ("mean", "variance")}
+        places = {
+            name: self.training[f"decoder.{self.last}.{norm}.{name}"]
+            for name in ("mean", "variance")
+        }
         facts = {name: Say(values[self.asking], 4) for name, values in places.items()}
         notes = [self.label(name, facts) for name in facts]
         total = self.strip(add, "total", 2)
@@ -393,15 +407,18 @@ class CrossAttention(LectureScene):
 
     def feed_forward(self) -> None:
         wide = {"cell": 1.2, "size": theme.BODY, "decimals": 3}
-        hidden = self.strip("ffn.hidden", "hidden", 1, **wide)
+        width, case = self.ffn_case()
+        hidden = self.strip("ffn.hidden", f"hidden_{width}", 1, **wide)
         active = self.strip("ffn.activated", "activated", 2, bare_zeros=True, **wide)
         dead = [n for n, number in enumerate(active.numbers) if number.scalar.exact == 0]
         marks = VGroup(*(outline(VGroup(active.grid.cells[n]), color=theme.MUTED) for n in dead))
         back = self.strip("ffn.output", "back", 3)
         sizes = {
-            name: self.training.size(f"decoder.1.ffn.{name}", 1) for name in ("hidden", "output")
+            name: self.training.size(f"decoder.{self.last}.ffn.{name}", 1)
+            for name in ("hidden", "output")
         }
-        with self.beat("ffn", {name: Say(size, 0) for name, size in sizes.items()}):
+        facts = {name: Say(size, 0) for name, size in sizes.items()}
+        with self.beat("ffn", facts, variant=case):
             self.next_stage(2)
             self.play(self.normed.animate.go_to(0), run_time=0.6)
             self.play(FadeIn(hidden, shift=0.2 * DOWN), run_time=0.7)
@@ -413,6 +430,15 @@ class CrossAttention(LectureScene):
             self.regroup(active)
         self.old, self.change = VGroup(hidden, active, marks), back
 
+    def ffn_case(self) -> tuple[str, str]:
+        """What the FFN does to the width, and that with whether ReLU finds negative numbers."""
+        run = self.training
+        sizes = (run.size(f"decoder.{self.last}.ffn.{name}", 1) for name in ("output", "hidden"))
+        row = run[f"decoder.{self.last}.ffn.hidden"][self.asking]
+        width = wording.ffn(*sizes).name
+        cut = wording.activation("relu", row).name != "none"
+        return width, f"{width}_{'cut' if cut else 'whole'}"
+
     def add_and_norm_again(self) -> None:
         with self.beat("norm_again"):
             self.next_stage(3)
@@ -423,18 +449,17 @@ class CrossAttention(LectureScene):
 
     def takeaway(self) -> None:
         i = self.asking
-        (best,) = self.weights[i].argmax()
-        facts = {
-            "query": self.targets[i],
-            "key": self.sources[best],
-            "weight": Say(self.weights[i, best], 3),
-        }
+        query, keys = wording.named(self.targets)[i], wording.named(self.sources)
+        case, best = wording.largest(self.weights[i], query, keys), wording.top(self.weights[i])
         heat = self.heat_map()
-        mark = outline(VGroup(heat.cell(i, best)), stroke=4)
+        marked = best.at if best.kind != "alike" else ()
+        marks = (outline(VGroup(heat.cell(i, at[0])), stroke=4) for at in marked)
+        mark = VGroup(*marks)
         for n, fan in enumerate(self.map.fans):
             fan.fade_to(1 if n == i else 0.3)
-        with self.beat("takeaway", facts):
+        with self.beat("takeaway", case.facts, variant=case.name):
             self.play(FadeOut(self.old, self.normed, self.stages, self.final), run_time=theme.FADE)
             self.play(FadeIn(self.map, self.map_heads, heat), run_time=0.6)
-            self.play(Create(mark), run_time=0.5)
+            if marked:
+                self.play(Create(mark), run_time=0.5)
         self.leave()

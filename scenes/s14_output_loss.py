@@ -1,10 +1,12 @@
 """Scene 14, steps 86-90: from the decoder's output to a word, and how wrong it is.
 
 Claims: a row of the output matrix for each word gives its logit; softmax makes probabilities; the
-loss of a position is the negative logarithm of its target's probability; training lowers the mean
-of them. Where the target is the token already in the input, copying is what is learnt.
-Reads of the training pass: ``decoder.1.norm3.output``, ``target.ids``, ``logits``,
-``probabilities``, ``loss.per_position``, ``loss.mean``; the weight ``output_projection.weight``.
+loss of a position is the negative logarithm of its target's probability, worked out from the
+logits where that shows no digit; training lowers the mean of them. Where the target is the token
+already in the input, copying is what is learnt. Who is first is decided by the shown logits.
+Reads of the training pass: the output of the decoder's last norm, the words to be written,
+``logits``, ``probabilities``, ``loss.per_position``, ``loss.mean``; the weight
+``output_projection.weight``; the model's objective.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from manim import (
     VGroup,
 )
 
-from scenes import theme
+from scenes import theme, verdicts
 from scenes.base import LectureScene
 from scenes.parts import (
     EARLY,
@@ -47,7 +49,10 @@ from scenes.parts import (
 from scenes.parts.curve import LossCurve
 from scenes.parts.logits import OutputProjection
 from scenes.parts.losses import Card, LossTable, TargetPairs
-from scenes.values import compute, constant
+from scenes.rounding import MINUS, as_decimal
+from scenes.structure import decoder_output
+from scenes.values import compute, constant, rounded
+from scenes.wording import VALUES, Case, whole
 
 
 class OutputLoss(LectureScene):
@@ -82,18 +87,17 @@ class OutputLoss(LectureScene):
     def read_trace(self) -> None:
         run = self.training
         self.vocabulary, self.target = run.vocabulary, run.target
-        self.out = run["decoder.1.norm3.output"]
+        self.out = decoder_output(run)
         self.w_out = run.weight("output_projection.weight")
         self.logits, self.p = run["logits"], run["probabilities"]
         self.losses, self.mean = run["loss.per_position"], run["loss.mean"][()]
         self.count = run.size("loss.per_position", 0)
-        self.goals = [int(i) for i in run["target.ids"].array]
-        self.guesses = [row.argmax()[0] for row in self.p]
-        self.ranks = [
-            compute("rank", row[goal], *row) for row, goal in zip(self.p, self.goals, strict=True)
-        ]
+        self.wanted = run.goals
+        self.goals = [self.vocabulary.index(word) for word in self.wanted]
+        rows = zip(self.goals, self.logits, self.p, strict=False)
+        self.standings = [verdicts.standing_of(*row, self.vocabulary) for row in rows]
         self.at = 0
-        self.goal, self.guess = self.goals[self.at], self.guesses[self.at]
+        self.goal, self.here = self.goals[self.at], self.standings[self.at]
 
     # -- beats ---------------------------------------------------------------------------------
 
@@ -170,26 +174,30 @@ class OutputLoss(LectureScene):
             self.play(table.show_weights())
 
     def rank_of_target(self) -> None:
-        i, goal, guess = self.at, self.goal, self.guess
+        i, goal, guess = self.at, self.goal, self.here.choice
         table, bars = self.table, self.table.bars
         gone = VGroup(table.heads, table.scores, table.exp, table.total)
         move = [-3.95 - bars.bars.get_left()[0], 0, 0]
         ranks = VGroup()
+        shown = [rounded(logit, VALUES) for logit in self.logits[i]]
         for j, key in enumerate(table.keys):
-            rank = compute("rank", self.p[i, j], *self.p[i])
+            rank = compute("rank", shown[j], *shown)
             ink = theme.WEIGHT if j == goal else theme.MUTED
             ranks.add(Number(rank, 0, color=ink, bold=j == goal).place([1.3, key.midline, 0]))
         head = self.label("rank_head").place([1.3, table.heads[0].midline, 0])
-        chosen = ("target", goal, theme.WEIGHT, 1.15), ("guess", guess, theme.TRAINING, -0.85)
+        first = len(self.here.best)
+        name = self.label("guess_of", {"n": whole(first)}) if first > 1 else self.label("guess")
+        chosen = (
+            (self.label("target"), goal, theme.WEIGHT, 1.15),
+            (name, guess, theme.TRAINING, -0.85),
+        )
         cards = [
-            Card(self.label(key), self.vocabulary[j], self.p[i, j], color, y)
-            for key, j, color, y in chosen
+            Card(head, self.vocabulary[j], self.p[i, j], color, y) for head, j, color, y in chosen
         ]
-        facts = {"target": self.vocabulary[goal]}
-        if goal != guess:
-            facts |= {"guess": self.vocabulary[guess], "rank": Say(self.ranks[i], 0)}
+        case = verdicts.standing(self.here)
+        facts = {"target": self.vocabulary[goal], **case.facts}
         gold = VGroup(table.keys[goal], bars.numbers[goal])
-        with self.beat("rank", facts, variant="right" if goal == guess else "wrong"):
+        with self.beat("rank", facts, variant=case.name):
             self.play(FadeOut(gone), run_time=theme.FADE)
             self.play(bars.animate.shift(move), run_time=theme.MOVE)
             self.play(
@@ -206,56 +214,89 @@ class OutputLoss(LectureScene):
     def one_loss(self) -> None:
         i = self.at
         p, loss = self.p[i, self.goal], self.losses[i]
-        top = 1.12 * max(3.2, *(each.exact for each in self.losses))
+        highest = min(verdicts.LARGEST_LOSS, max(3.2, *(each.exact for each in self.losses)))
         names = self.label("axis_p"), self.label("axis_loss")
-        curve = LossCurve((0.9, -1.65), (5.2, 3.7), top, *names)
+        curve = LossCurve((0.9, -1.65), (5.2, 3.7), 1.12 * highest, *names)
         dot, guides = curve.dot(), curve.guides(p)
-        way = curve.stretch(1.0, p.exact)
-        word = curve.beside(p, Phrase(self.target[i], color=theme.WEIGHT, bold=True))
+        way, beyond = curve.stretch(1.0, p.exact), curve.beyond(loss)
+        word = curve.beside(p, Phrase(self.wanted[i], color=theme.WEIGHT, bold=True))
         general = formula(r'L = -ln p("target")', size=60, at=(-4.0, 1.1, 0))
         general.shift([theme.LEFT_EDGE - general.get_left()[0], 0, 0])
-        line = Equation(
-            [Term(p, 4, theme.WEIGHT, function="−ln")],
-            Term(loss, 4, theme.TRAINING, bold=True),
-            size=36,
-        ).place([theme.LEFT_EDGE, -0.4])
+        line = self.loss_line().place([theme.LEFT_EDGE, -0.4])
         facts = {"one": Say(constant(1), 0), "zero": Say(constant(0), 0)}
-        with self.beat("loss", facts):
+        variant = "" if self.shows_a_digit else "hidden"
+        if not self.shows_a_digit:
+            facts = self.hidden_facts
+        with self.beat("loss", facts, variant=variant):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             term = line.terms[0]
-            around = [part for part in term if part is not term.number]
-            self.play(
-                FadeIn(general),
-                Flight(self.p_shown, term.number),
-                run_time=theme.MOVE,
+            around = [part for part in term if part is not term.number] if variant == "" else []
+            arrives = (
+                Flight(self.p_shown, term.number)
+                if self.shows_a_digit
+                else FadeIn(line.left_side(), shift=0.2 * LEFT)
             )
+            if not self.shows_a_digit:
+                self.play(FadeOut(self.p_shown), run_time=theme.FADE)
+            self.play(FadeIn(general), arrives, run_time=theme.MOVE)
             self.play(FadeIn(curve.axes, curve.ticks, curve.names), run_time=0.5)
             self.play(Create(curve.curve), run_time=theme.MOVE)
             self.add(dot)
             self.play(MoveAlongPath(dot, way), run_time=theme.SLOW)
-            self.play(Create(guides), FadeIn(word), run_time=0.6)
+            self.play(Create(guides), FadeIn(word, beyond), run_time=0.6)
             self.play(FadeIn(*around, line.right_side()), run_time=0.5)
-        self.old = VGroup(curve, dot, guides, word, general, *around, line.sign)
+        self.old = VGroup(curve, dot, guides, beyond, word, general, *around, line.sign)
+        if not self.shows_a_digit:
+            self.old.add(line.left_side())
         self.line = line
+
+    @property
+    def shows_a_digit(self) -> bool:
+        """Whether the target's probability does: else its loss is worked out from the logits."""
+        return bool(as_decimal(self.here.p_shown))
+
+    @property
+    def hidden_facts(self) -> dict[str, str | Say]:
+        return {"word": self.wanted[self.at], "p": Say(self.here.p, VALUES)}
+
+    def loss_line(self) -> Equation:
+        """The loss from p, or from the largest logit, the target's, and the exponentials' sum."""
+        result = Term(self.losses[self.at], 4, theme.TRAINING, bold=True)
+        if self.shows_a_digit:
+            return Equation([Term(self.here.p, 4, theme.WEIGHT, function="−ln")], result, size=36)
+        row = self.logits[self.at]
+        largest = compute("max", *row)
+        total = compute("add", *(compute("exp", logit - largest) for logit in row))
+        terms = [Term(largest), MINUS, Term(row[self.goal], 4, theme.WEIGHT)]
+        terms += [PLUS, Term(total, function="ln")]
+        return Equation(terms, result, size=28, width=7.0)
 
     def all_losses(self) -> None:
         heads = [self.label(key) for key in ("target", "guess", "p_target", "loss")]
-        self.table = table = LossTable(
-            self.vocabulary, self.goals, self.guesses, self.p, self.losses, heads
-        )
+        ties = [
+            self.label("tied", {"n": whole(len(each.best))}, size=theme.BODY, color=theme.INK)
+            if len(each.best) > 1
+            else None
+            for each in self.standings
+        ]
+        self.table = table = LossTable(self.standings, self.losses, ties, heads)
         numbers = table.bars.numbers
-        right = compute("count_equal", constant(1), *self.ranks)
-        facts = {"count": Say(self.count, 0), "right": Say(right, 0)}
-        with self.beat("table", facts):
+        case = verdicts.hits(self.standings)
+        first = (
+            Flight(self.line.terms[0].number, table.p_target[0])
+            if self.shows_a_digit
+            else FadeIn(table.p_target[0])
+        )
+        with self.beat("table", case.facts, variant=case.name):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(
-                Flight(self.line.terms[0].number, table.p_target[0]),
+                first,
                 Flight(self.line.result, numbers[0]),
                 FadeIn(table.heads),
                 run_time=theme.MOVE,
             )
-            first = GrowFromEdge(table.bars.bars[0], LEFT)
-            self.play(FadeIn(table.rows[0]), first, run_time=0.6)
+            grows = GrowFromEdge(table.bars.bars[0], LEFT)
+            self.play(FadeIn(table.rows[0]), grows, run_time=0.6)
             for i in range(1, len(self.losses)):
                 row = table.rows[i], table.p_target[i]
                 self.play(FadeIn(*row, shift=0.15 * DOWN), run_time=0.5)
@@ -294,22 +335,33 @@ class OutputLoss(LectureScene):
     def most_to_learn(self) -> None:
         table, worst = self.table, self.table.worst
         self.build_way_back()
-        others = [table.whole(i) for i in range(len(self.losses)) if i != worst]
-        mark = outline(table.whole(worst), buff=0.14, color=theme.TRAINING)
-        goal = self.goals[worst]
-        facts = {"target": self.vocabulary[goal], "p": Say(self.p[worst, goal], 4)}
+        others = [table.whole(i) for i in range(len(self.losses)) if i not in worst]
+        marks = VGroup()
+        if others:
+            lines = (table.whole(i) for i in worst)
+            marks.add(*(outline(line, buff=0.14, color=theme.TRAINING) for line in lines))
+        case = self.largest_loss()
         mean, name, back, label, weights = self.way_back
-        with self.beat("learn", facts):
+        with self.beat("learn", case.facts, variant=case.name):
             self.play(
                 FadeOut(self.sums, rate_func=EARLY),
                 Flight(self.mean_shown, mean),
                 FadeIn(name),
                 run_time=theme.MOVE,
             )
-            self.play(Create(mark), *(row.animate.fade(0.5) for row in others), run_time=0.6)
+            if others:
+                fading = (row.animate.fade(0.5) for row in others)
+                self.play(*(Create(mark) for mark in marks), *fading, run_time=0.6)
             self.play(GrowArrow(back), FadeIn(label), run_time=theme.MOVE)
             self.play(FadeIn(weights), run_time=theme.FADE)
-        self.old = VGroup(table, mark, self.way_back)
+        self.old = VGroup(table, marks, self.way_back)
+
+    def largest_loss(self) -> Case:
+        """Which position costs most; where it is one, with its target's probability."""
+        case = verdicts.largest_loss(self.losses, self.wanted)
+        if case.name != "one":
+            return case
+        return case + verdicts.probability(self.standings[self.table.worst[0]].p)
 
     def build_way_back(self) -> None:
         """From the mean loss, the gradient runs back to the weights."""
@@ -325,12 +377,19 @@ class OutputLoss(LectureScene):
         self.way_back = VGroup(mean, name, back, label, weights)
 
     def shifted_targets(self) -> None:
+        """What each position is to write: the target as printed beside the shifted one where the
+        model learns to copy, else what it is taught."""
+        kind = self.training.model("objective")
         chosen = ("as_printed", self.target, -6.1), ("shifted", [*self.target[1:], None], 0.75)
+        if kind == "next":
+            goals = [*self.wanted, *[None] * (len(self.target) - len(self.wanted))]
+            chosen = (("shifted", goals, -2.7),)
         style = {"size": theme.HEADING, "color": theme.INK, "bold": True}
         self.panels = VGroup(
             *(TargetPairs(self.label(key, **style), self.target, to, x) for key, to, x in chosen)
         )
-        with self.beat("shift"):
+        case = verdicts.objective(kind, min(1, len(self.goals) - 1), self.target, self.wanted)
+        with self.beat("shift", case.facts, variant=case.name):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             for pairs in self.panels:
                 self.play(FadeIn(pairs.head, pairs.inputs), run_time=0.5)

@@ -28,6 +28,7 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
+from scenes.inference import following, standing_at
 from scenes.parts import EARLY, Flight, Phrase, Say, Wire, token_row
 from scenes.parts.flow import cross
 from scenes.parts.loop import (
@@ -39,6 +40,7 @@ from scenes.parts.loop import (
     table_of_round,
 )
 from scenes.values import joined
+from scenes.wording import whole
 
 OUTPUT_X = 1.65
 BACK_X = 6.4
@@ -73,15 +75,18 @@ class AutoregressiveLoop(LectureScene):
         self.takeaway()
 
     def read_trace(self) -> None:
-        self.target = self.training.target
-        self.rounds = len(self.target) - 1
+        after = following(self.training)
+        self.target = (self.training.target[0], *after)
+        self.rounds = len(after)
         self.runs = [self.inference(length) for length in range(1, self.rounds + 1)]
         self.alone = tuple(self.runs[0].alone(self.target[:1], self.rounds))
-        first = self.runs[0]["probabilities"][-1]
-        (best,) = first.argmax()
+        self.standings = [
+            standing_at(run, word) for run, word in zip(self.runs, after, strict=True)
+        ]
+        first = self.standings[0]
         self.first_choice = {
-            "choice": self.runs[0].vocabulary[best],
-            "p": Say(first[best], 3),
+            "choice": first.words[first.choice],
+            "p": Say(first.probabilities[first.choice], 3),
             "word": self.target[1],
         }
 
@@ -159,7 +164,10 @@ class AutoregressiveLoop(LectureScene):
 
     def choose_word(self) -> None:
         facts = self.first_choice
-        agrees = facts["choice"] == facts["word"]
+        variant = "agree" if facts["choice"] == facts["word"] else "differ"
+        ties = len(self.standings[0].best)
+        if ties > 1:
+            facts, variant = {**facts, "ties": whole(ties)}, f"tied_{variant}"
         self.verdicts = [self.verdict(index) for index in range(self.rounds)]
         start = max(said.get_right()[0] for said in self.verdicts) + 0.2
         end = self.decoder.words(self.target).get_right()[0] + 0.2
@@ -167,16 +175,15 @@ class AutoregressiveLoop(LectureScene):
         self.back = Wire(*corners, color=theme.INFERENCE)
         self.back_name = self.label("append", color=theme.INFERENCE)
         self.back_name.place([(end + BACK_X) / 2, WORDS_Y + 0.27, 0])
-        with self.beat("choose", facts, variant="agree" if agrees else "differ"):
+        with self.beat("choose", facts, variant=variant):
             self.say_choice(0)
             self.play(Create(self.back), FadeIn(self.back_name), run_time=0.6)
             self.append(0)
 
     def verdict(self, index: int) -> VGroup:
         """What the model picks, and what the lecture goes on with."""
-        run = self.runs[index]
-        (best,) = run["probabilities"][-1].argmax()
-        picked = self.label("model", {"word": run.vocabulary[best]}, size=theme.HEADING)
+        found = self.standings[index]
+        picked = self.label("model", {"word": found.words[found.choice]}, size=theme.HEADING)
         taken = self.label("lecture", {"word": self.target[index + 1]}, size=theme.HEADING)
         picked.place([OUTPUT_X, LECTURE_Y + 0.46, 0], LEFT)
         return VGroup(picked, taken.place([OUTPUT_X, LECTURE_Y, 0], LEFT))
@@ -231,7 +238,7 @@ class AutoregressiveLoop(LectureScene):
         for key, tokens in (("lecture_row", wanted), ("model_row", chosen)):
             head = self.label(key, size=theme.HEADING)
             heads.add(head.place([theme.LEFT_EDGE, tokens.get_y(), 0], LEFT))
-        for mine, word, token in zip(self.alone, self.target, wanted, strict=True):
+        for mine, word, token in zip(self.alone, self.target, wanted, strict=False):
             sign = Phrase("=" if mine == word else "≠", size=32, bold=True)
             signs.add(sign.place([token.get_x(), 0.75, 0]))
         old = VGroup(self.source, self.decoder, self.mask, self.bars, self.said, self.head)

@@ -25,7 +25,7 @@ from manim import (
 )
 
 from scenes import theme
-from scenes.inference import InferenceStep
+from scenes.inference import InferenceStep, likeliest
 from scenes.parts import PLUS, Flight, Grid, Phrase, Say, Strip, Wire
 from scenes.parts.inputs import InferenceSide
 from scenes.parts.loop import WORDS_Y, DecoderSide, SourceSide
@@ -145,9 +145,10 @@ class InferenceStep1(InferenceStep):
 
     def softmax(self) -> None:
         table = self.table
-        facts = {"choice": self.vocabulary[self.choice], "p": Say(self.p[self.choice], 4)}
+        case = self.lead()
         back = VGroup(table.logits, table.heads[0])
-        with self.beat("softmax", {**facts, "n": Say(self.count, 0)}):
+        facts = {**case.facts, "n": Say(self.count, 0)}
+        with self.beat("softmax", facts, variant=case.name):
             self.play(FadeOut(self.flow), run_time=theme.FADE)
             self.play(
                 table.words.animate.shift([0.2 - self.away, 0, 0]),
@@ -159,15 +160,16 @@ class InferenceStep1(InferenceStep):
             self.play(FadeIn(self.chosen_card, shift=0.2 * UP), run_time=0.5)
 
     def hoped_for(self) -> None:
-        with self.beat("hoped", self.choice_facts(), variant="hit" if self.right else "miss"):
+        case = self.verdict_on_choice()
+        with self.beat("hoped", case.facts, variant=case.name):
             self.play(*self.table.turn_gold(), run_time=0.6)
             self.play(FadeIn(self.hoped_card, shift=0.2 * UP), run_time=0.6)
 
     def training_row(self) -> None:
         table = self.table
         gone = VGroup(table.logits, table.heads, self.chosen_card, self.hoped_card)
-        (top,) = self.theirs_p.argmax()
-        theirs = probability_bars(self.theirs_p, self.shown, top, self.full, theme.TRAINING)
+        first = likeliest(self.theirs)[0]
+        theirs = probability_bars(self.theirs_p, self.shown, first, self.full, theme.TRAINING)
         theirs.shift([1.7 - theirs.bars.get_left()[0], 0, 0])
         move = -4.65 - table.bars.bars.get_left()[0]
         heads = VGroup(
@@ -183,11 +185,12 @@ class InferenceStep1(InferenceStep):
         self.old = VGroup(table.words, table.bars, heads, theirs)
 
     def chain_of_errors(self) -> None:
-        right, wrong = self.target[self.step], self.vocabulary[self.wrong]
-        first, second = (right, wrong) if self.right else (wrong, right)
-        keys = ("own", "slip") if self.right else ("own", "lecture")
-        facts = {"other": wrong} if self.right else {"choice": wrong, "word": right}
-        variant = "hit" if self.right else "miss"
+        right, wrong = self.vocabulary[self.wanted], self.vocabulary[self.wrong]
+        written = self.choice == self.wanted
+        first, second = (right, wrong) if written else (wrong, right)
+        keys = ("own", "slip") if written else ("own", "lecture")
+        facts = {"other": wrong} if written else {"choice": wrong, "word": right}
+        variant = "hit" if written else "miss"
         panels = self.panel(keys[0], first, -6.54, -0.45), self.panel(keys[1], second, 0.45, 6.54)
         with self.beat("chain", facts, variant=variant):
             self.play(FadeOut(self.old), run_time=theme.FADE)
@@ -203,7 +206,7 @@ class InferenceStep1(InferenceStep):
         side = InferenceSide(
             words, left=left, right=right, size=theme.HEADING, top=1.55, bottom=-1.75
         )
-        color = theme.WEIGHT if word == self.target[self.step] else theme.INFERENCE
+        color = theme.WEIGHT if word == self.vocabulary[self.wanted] else theme.INFERENCE
         for row in side.rows[1:]:
             row[1].box.set_fill(color).set_stroke(color)
             row[1].label.set_color(theme.ink_on(color))

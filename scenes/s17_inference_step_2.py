@@ -221,6 +221,7 @@ class InferenceStep2(InferenceStep):
         return "self" if only else "other"
 
     def takeaway(self) -> None:
-        with self.beat("takeaway", variant="equal" if self.equal else "differ"):
+        variant = "anyway" if self.reason == "anyway" else "equal" if self.equal else "differ"
+        with self.beat("takeaway", variant=variant):
             pass
         self.leave()

@@ -26,8 +26,8 @@ from manim import (
     VGroup,
 )
 
-from scenes import theme
-from scenes.inference import InferenceStep
+from scenes import theme, verdicts
+from scenes.inference import InferenceStep, following, likeliest, standing_at
 from scenes.parts import (
     Flight,
     Grid,
@@ -43,7 +43,7 @@ from scenes.parts import (
 from scenes.parts.flow import cross
 from scenes.parts.inputs import Columns
 from scenes.parts.step import HEAD_Y, MaskTable
-from scenes.values import compute, constant, joined
+from scenes.values import constant, joined
 
 
 class InferenceStep3(InferenceStep):
@@ -74,30 +74,24 @@ class InferenceStep3(InferenceStep):
         self.takeaway()
 
     def read_trace(self) -> None:
-        self.step = len(self.training.target) - 1
+        self.step = len(following(self.training))
         super().read_trace()
+        self.whole = (self.target[0], *following(self.training))
         self.runs = [self.inference(k) for k in range(1, self.step + 1)]
-        self.ranks = []
-        for run, word in zip(self.runs, self.target[1:], strict=False):
-            p = run["probabilities"][-1]
-            self.ranks.append(compute("rank", p[run.vocabulary.index(word)], *p))
-        self.hits = compute("count_equal", constant(1), *self.ranks)
+        pairs = zip(self.runs, self.whole[1:], strict=True)
+        self.standings = [standing_at(run, word) for run, word in pairs]
         self.first = self.runs[0]["probabilities"][-1]
+        self.order = likeliest(self.runs[0]["logits"][-1])
         self.read_alone()
 
     def read_alone(self) -> None:
-        """The words the model writes alone; if they are the target's, those after a first word
-        that is only the second likeliest."""
+        """The words the model writes alone, fewer if it ends early; if they are those wanted, the
+        words after a first one that is only the second likeliest."""
         self.alone = self.run.alone(self.target[:1], self.step)
-        self.forced = self.alone == list(self.target[: self.step + 1])
+        self.forced = self.alone == list(self.whole)
         if self.forced:
             start = self.target[0], self.vocabulary[self.order[1]]
             self.alone = self.run.alone(start, self.step - 1)
-
-    @property
-    def order(self) -> list[int]:
-        """The vocabulary by its probability in the first step."""
-        return sorted(range(len(self.first)), key=lambda i: -self.first[i].exact)
 
     # -- beats ---------------------------------------------------------------------------------
 
@@ -150,13 +144,16 @@ class InferenceStep3(InferenceStep):
         self.tell_choice("choice", [FadeOut(self.old)], None)
 
     def position(self) -> None:
-        """Training has read the same words where it is one short of the end; at the end it has
-        read one more."""
-        rows = (
+        """Training has read the same words in its row of this number; in the next, where there is
+        one, it has read one more."""
+        rows = [
             ("our_row", self.step, theme.INFERENCE, 1.75),
             ("their_row", self.step, theme.TRAINING, 0.15),
             ("their_row", self.step + 1, theme.TRAINING, -1.45),
-        )
+        ]
+        more = self.step < len(self.target)
+        if not more:
+            rows.pop()
         places = Columns(-3.6, 4.9, len(self.target))
         size = places.fitting(self.target, 28)
         heads, lines = VGroup(), VGroup()
@@ -170,18 +167,22 @@ class InferenceStep3(InferenceStep):
         signs = VGroup(
             *(
                 Phrase(s, size=40, bold=True).place([5.9, y, 0])
-                for s, y in (("=", 0.15), ("≠", -1.45))
+                for s, y in (("=", 0.15), ("≠", -1.45))[: len(rows) - 1]
             )
         )
         marks = VGroup(*(outline(line[-1], buff=0.07) for line in lines[:2]))
-        facts = {**self.row_facts, "word": self.read[-1], "next": self.target[-1]}
-        with self.beat("position", {**facts, "m": Say(constant(self.step), 0)}):
+        facts = {**self.row_facts, "word": self.read[-1]}
+        if more:
+            facts |= {"next": self.target[self.step], "m": Say(constant(self.step), 0)}
+        with self.beat("position", facts, variant="" if more else "end"):
             self.play(FadeOut(self.choice_shown), run_time=theme.FADE)
             self.play(FadeIn(heads[0], lines[0]), run_time=0.5)
             self.play(FadeIn(heads[1], lines[1]), run_time=0.5)
             self.play(Create(marks), FadeIn(signs[0]), run_time=0.6)
-            self.play(FadeIn(heads[2], lines[2]), run_time=0.5)
-            self.play(FadeIn(signs[1]), VGroup(heads[2], lines[2]).animate.fade(0.45), run_time=0.5)
+            if more:
+                last = VGroup(heads[2], lines[2])
+                self.play(FadeIn(last), run_time=0.5)
+                self.play(FadeIn(signs[1]), last.animate.fade(0.45), run_time=0.5)
         self.old = VGroup(heads, lines, signs, marks)
 
     @property
@@ -194,10 +195,10 @@ class InferenceStep3(InferenceStep):
     def sentence(self) -> None:
         source = token_row(self.run.source, gap=0.2, height=0.8, size=30)
         source.move_to([0, 2.1, 0])
-        places = Columns(-4.4, theme.RIGHT_EDGE, len(self.target), gap=0.2)
-        size = places.fitting(self.target, 32)
+        places = Columns(-4.4, theme.RIGHT_EDGE, len(self.whole), gap=0.2)
+        size = places.fitting(self.whole, 32)
         style = {"color": theme.WEIGHT, "size": size, "height": 0.9}
-        words = VGroup(*(places.token(i, 0.55, w, **style) for i, w in enumerate(self.target)))
+        words = VGroup(*(places.token(i, 0.55, w, **style) for i, w in enumerate(self.whole)))
         source.set_x(words.get_x())
         way = arrow([words.get_x(), 1.62, 0], [words.get_x(), 1.08, 0])
         heads = VGroup(
@@ -205,22 +206,18 @@ class InferenceStep3(InferenceStep):
             self.label("place", size=22).place([theme.LEFT_EDGE, -1.25, 0], LEFT),
         )
         columns = VGroup()
-        for k, (run, word) in enumerate(zip(self.runs, self.target[1:], strict=False)):
+        for k, found in enumerate(self.standings):
             x = places.x(k + 1)
-            p = run["probabilities"][-1][run.vocabulary.index(word)]
-            first = self.ranks[k].exact == 1
+            first = found.is_hit
             ink = theme.WEIGHT if first else theme.INK
             columns.add(
                 VGroup(
-                    Number(p, 4, size=theme.HEADING).place([x, -0.5, 0]),
-                    Number(self.ranks[k], 0, size=30, color=ink, bold=first).place([x, -1.25, 0]),
+                    Number(found.p, 4, size=theme.HEADING).place([x, -0.5, 0]),
+                    Number(found.rank, 0, size=30, color=ink, bold=first).place([x, -1.25, 0]),
                 )
             )
-        facts = {"count": Say(self.run.size("probabilities", 0), 0)}
-        some = self.hits.exact > 0
-        if some:
-            facts["hits"] = Say(self.hits, 0)
-        with self.beat("sentence", facts, variant="some" if some else "none"):
+        case = verdicts.hits(self.standings)
+        with self.beat("sentence", case.facts, variant=case.name):
             self.play(FadeOut(self.rows, self.verdict), run_time=theme.FADE)
             self.play(FadeIn(source), run_time=theme.FADE)
             self.play(FadeIn(way, words[0]), run_time=theme.FADE)
@@ -237,17 +234,17 @@ class InferenceStep3(InferenceStep):
 
     def carry_on(self) -> None:
         """A line for each step: what is read, what is written, what should be."""
-        lines = [self.carry_line(k) for k in range(self.step)]
+        lines = [self.carry_line(k) for k in range(len(self.alone) - 1)]
         heads = VGroup(
             self.label("reads").place([self.READ_X, HEAD_Y, 0], LEFT),
             self.label("writes").place([self.WRITE_X, HEAD_Y, 0]),
             self.label("should").place([self.SHOULD_X, HEAD_Y, 0]),
         )
-        pairs = zip(self.alone, self.target, strict=True)
+        pairs = zip(self.alone, self.whole, strict=False)
         slip = next(i for i, (word, target) in enumerate(pairs) if word != target)
         facts = {"word": self.alone[slip]}
         if not self.forced:
-            facts["hoped"] = self.target[slip]
+            facts["hoped"] = self.whole[slip]
         freely = "last" if slip == self.step else "alone"
         with self.beat("carry", facts, variant="forced" if self.forced else freely):
             self.play(FadeOut(self.old), run_time=theme.FADE)
@@ -264,9 +261,9 @@ class InferenceStep3(InferenceStep):
         self.old = VGroup(heads, *(part for line in lines for part in line))
 
     def carry_line(self, k: int) -> Sequence[VGroup]:
-        pitch, target = min(1.35, 2.7 / max(1, self.step - 1)), self.target[k + 1]
+        pitch, target = min(1.35, 2.7 / max(1, self.step - 1)), self.whole[k + 1]
         y, width = 1.55 - pitch * k, min(1.66, 5.6 / self.step - 0.16)
-        fitting = Columns(0, width, 1).fitting([*self.alone, *self.target], theme.HEADING)
+        fitting = Columns(0, width, 1).fitting([*self.alone, *self.whole], theme.HEADING)
         style = {"width": width, "size": fitting, "height": min(0.8, pitch - 0.15)}
         read = VGroup(
             *(
@@ -288,7 +285,7 @@ class InferenceStep3(InferenceStep):
         return name, read, way, written, sign, should
 
     def color_of(self, i: int, word: str) -> ManimColor:
-        return theme.WEIGHT if word == self.target[i] else theme.INFERENCE
+        return theme.WEIGHT if word == self.whole[i] else theme.INFERENCE
 
     def beam_search(self) -> None:
         """The likeliest first words; greedy keeps one of them, a beam of two keeps two."""

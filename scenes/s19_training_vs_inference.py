@@ -28,6 +28,7 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
+from scenes.inference import following, likeliest
 from scenes.parts import (
     Block,
     Lock,
@@ -85,12 +86,12 @@ class TrainingVsInference(LectureScene):
     def read_trace(self) -> None:
         run = self.training
         self.target = run.target
-        self.runs = [self.inference(n) for n in range(1, len(self.target))]
+        self.runs = [self.inference(n) for n in range(1, len(following(run)) + 1)]
         self.first, self.last = self.runs[0], self.runs[-1]
         layers = run.layers("decoder")
         asking = next(i for i, kinds in enumerate(layers) if "cross_attn" in kinds)
         self.cross_weights = f"decoder.{asking}.cross_attn.weights"
-        (best,) = self.first["probabilities"][-1].argmax()
+        best = likeliest(self.first["logits"][-1])[0]
         self.choice = run.vocabulary[best]
         self.page = VGroup()
 

@@ -63,6 +63,7 @@ OPERATIONS: dict[str, Callable[..., float]] = {
     "sqrt": lambda a: math.sqrt(a),
     "exp": lambda a: math.exp(a),
     "log": lambda a: math.log(a),
+    "ln": lambda a: math.log(a),
     "−ln": lambda a: -math.log(a) if a > 0 else math.inf,
     "sin": lambda a: math.sin(a),
     "cos": lambda a: math.cos(a),

@@ -127,8 +127,8 @@ class NextWords(Bars):
     """The likeliest words after the last row of a run, and the wanted one, in gold."""
 
     def __init__(self, run: Run, wanted: str, *, most: int = 4, **options: Any) -> None:
-        last = run["probabilities"][-1]
-        order = sorted(range(len(last)), key=lambda i: -last[i].exact)
+        last, logits = run["probabilities"][-1], run["logits"][-1]
+        order = sorted(range(len(last)), key=lambda i: -logits[i].exact)
         target = run.vocabulary.index(wanted)
         shown = order[: most - 1]
         shown += [target] if target not in shown else order[most - 1 : most]

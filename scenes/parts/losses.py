@@ -8,6 +8,8 @@ from manim import LEFT, RIGHT, ManimColor, VGroup
 
 from .. import theme
 from ..values import Scalar, Values
+from ..verdicts import Standing
+from ..wording import VALUES, top
 from .flow import Block
 from .icons import tick
 from .phrase import Number, Phrase
@@ -30,10 +32,10 @@ class Card(VGroup):
 
 
 class LossTable(VGroup):
-    """A line for each position: target, guess, p(target), loss as a bar.
+    """A line for each position: target, the model's favourite, p(target), loss as a bar.
 
-    ``goals`` and ``guesses`` are word numbers, ``p`` the probabilities (m, V), ``losses`` (m,);
-    ``heads`` are the headings of the four columns.
+    ``standings`` are those of the targets, ``losses`` (m,); ``ties`` stand for a favourite where
+    several words are first, ``None`` elsewhere; ``heads`` are the headings of the four columns.
     """
 
     TARGET, GUESS, P_GUESS, HIT, P_TARGET, LOSS = -6.3, -4.3, -1.55, -1.2, 0.75, 1.5
@@ -41,22 +43,21 @@ class LossTable(VGroup):
 
     def __init__(
         self,
-        words: Sequence[str],
-        goals: Sequence[int],
-        guesses: Sequence[int],
-        p: Values,
+        standings: Sequence[Standing],
         losses: Values,
+        ties: Sequence[Phrase | None],
         heads: Sequence[Phrase],
     ) -> None:
         self.rows, self.p_target = VGroup(), VGroup()
-        for i, (goal, guess) in enumerate(zip(goals, guesses, strict=True)):
-            self.rows.add(self._row(words, goal, guess, p[i], self.TOP - self.PITCH * i))
-        (self.worst,) = losses.argmax()
+        for i, (found, tie) in enumerate(zip(standings, ties, strict=True)):
+            self.rows.add(self._row(found, tie, self.TOP - self.PITCH * i))
+        #: the lines whose losses show the largest digits
+        self.worst = [at[0] for at in top(losses, VALUES).at]
         bars = Bars(
             losses,
             decimals=4,
             width=3.5,
-            full=max(losses[self.worst].exact, 1e-9),
+            full=max(*(each.exact for each in losses), 1e-9),
             pitch=self.PITCH,
             color=theme.TRAINING,
             size=theme.BODY,
@@ -69,17 +70,16 @@ class LossTable(VGroup):
             head.place([x, self.HEAD, 0], side)
         super().__init__(self.heads, self.rows, self.p_target, self.bars)
 
-    def _row(self, words: Sequence[str], goal: int, guess: int, p: Values, y: float) -> VGroup:
-        """Target and guess, the guess's probability, a tick if they agree."""
-        hit = goal == guess
-        target = Phrase(words[goal], size=theme.HEADING, color=theme.WEIGHT, bold=True)
-        ink = theme.WEIGHT if hit else theme.INK
-        word = Phrase(words[guess], size=theme.HEADING, color=ink, bold=True)
+    def _row(self, found: Standing, tie: Phrase | None, y: float) -> VGroup:
+        """Target and favourite, the favourite's probability, a tick if it is the target alone."""
+        target = Phrase(found.words[found.goal], size=theme.HEADING, color=theme.WEIGHT, bold=True)
+        ink = theme.WEIGHT if found.is_hit else theme.INK
+        word = tie or Phrase(found.words[found.choice], size=theme.HEADING, color=ink, bold=True)
         row = VGroup(target.place([self.TARGET, y, 0], LEFT), word.place([self.GUESS, y, 0], LEFT))
-        row.add(Number(p[guess], 4).place([self.P_GUESS, y, 0], RIGHT))
-        if hit:
+        row.add(Number(found.probabilities[found.choice], 4).place([self.P_GUESS, y, 0], RIGHT))
+        if found.is_hit:
             row.add(tick(theme.WEIGHT).move_to([self.HIT, y, 0]))
-        self.p_target.add(Number(p[goal], 4).place([self.P_TARGET, y, 0], RIGHT))
+        self.p_target.add(Number(found.p, 4).place([self.P_TARGET, y, 0], RIGHT))
         return row
 
     def whole(self, i: int) -> VGroup:

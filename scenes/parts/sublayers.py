@@ -19,6 +19,12 @@ class Line(Strip):
     TOP, PITCH, HEIGHT = 2.25, 0.98, 0.7
 
 
+class TightLine(Line):
+    """Up to seven: a layer with cross-attention."""
+
+    PITCH, HEIGHT = 0.65, 0.52
+
+
 class SubLayers(VGroup):
     """What goes in, and by turns a sub-layer's output and the LayerNorm of the sum: each with its
     caption in a line of its own, the residual as a wire past the sub-layer.
@@ -29,16 +35,17 @@ class SubLayers(VGroup):
     def __init__(
         self, values: Sequence[Values], captions: Sequence[Phrase], residuals: Sequence[Phrase]
     ) -> None:
+        kind = Line if len(values) <= 5 else TightLine
         self.strips = [
-            Line(value, caption, line, cell=1.85)
+            kind(value, caption, line, cell=1.85)
             for line, (value, caption) in enumerate(zip(values, captions, strict=True))
         ]
         x = self.strips[0].grid.get_right()[0] + 0.1
         self.wires, self.residuals = VGroup(), VGroup()
         for n, name in enumerate(residuals):
-            high, low = Line.y(2 * n) - 0.12, Line.y(2 * n + 2) + 0.12
+            high, low = kind.y(2 * n) - 0.12, kind.y(2 * n + 2) + 0.12
             self.wires.add(Wire([x, high], [x + 0.65, high], [x + 0.65, low], [x, low]))
-            self.residuals.add(name.place([x + 0.9, Line.y(2 * n + 1), 0], LEFT))
+            self.residuals.add(name.place([x + 0.9, kind.y(2 * n + 1), 0], LEFT))
         super().__init__(*self.strips, self.wires, self.residuals)
 
     def step(self, line: int) -> list[Animation]:

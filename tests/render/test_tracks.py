@@ -81,7 +81,7 @@ SPOILED = {
     "one track": (["-map", "0:v", "-map", "0:a", "-map", "0:s:0"], "streams"),
     "language": (["-map", "0", "-metadata:s:s:1", "language=fra"], "English: language"),
     "name": (["-map", "0", "-metadata:s:s:0", "handler_name=x"], "中文: name"),
-    "shown unasked": (["-map", "0", "-disposition:s:1", "default"], "shown unasked"),
+    "shown unasked": (["-map", "0", "-disposition:s:1", "default"], "shown by default"),
 }
 
 

@@ -104,6 +104,54 @@ def two_heads(maps: Any, tokens: Any) -> tuple[dict[str, str], str]:
     return words, "pair_two_other"
 
 
+def value_digits(value: Any, places: int = 4) -> str:
+    """A value as it is shown, but for its minus sign; a zero never has one."""
+    text = f"{float(value):.{places}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def standing(goal: int, logits: Any, shares: Any, words: Any) -> tuple[dict[str, str], str]:
+    """How a word stands among all, by the digits of logits and probabilities."""
+    z, p = [float(value_digits(x)) for x in logits], [value_digits(x) for x in shares]
+    level = [i for i, x in enumerate(z) if x == z[goal]]
+    best = [words[i] for i, x in enumerate(z) if x == max(z)]
+    others = [words[i] for i in level if i != goal]
+    same = {p[i] for i in level} == {p[goal]}
+    rank = 1 + sum(x > z[goal] for x in z)
+    if len(level) == len(z):
+        return {}, "alike" if same else "level"
+    if rank == 1 and others:
+        names = ("shared_one", "shared_two", "shared_more")
+        said = {f"other_{n}": word for n, word in enumerate(others, 1)}
+        return (said, names[min(len(others), 3) - 1]) if same else ({}, "tied")
+    if rank == 1:
+        like = [i for i, text in enumerate(p) if text == p[goal] and i != goal]
+        if not like:
+            return {}, "hit"
+        return {"other": words[max(like, key=lambda i: float(logits[i]))]}, "hair"
+    place = "low" if 2 * rank > len(z) else "plain"
+    place = ("shared_one" if len(others) == 1 else "shared") if others else place
+    if len(best) == 1:
+        return {"favourite": best[0]}, f"miss_{place}_one"
+    if len(best) == 2:
+        return {"favourite_1": best[0], "favourite_2": best[1]}, f"miss_{place}_two"
+    return {}, f"miss_{place}_more"
+
+
+def costs(losses: Any, goals: Any, shares: Any) -> tuple[dict[str, str], str]:
+    """Who has the largest loss, by its digits."""
+    shown = [float(value_digits(x)) for x in losses]
+    worst = [i for i, x in enumerate(shown) if x == max(shown)]
+    if len(worst) == len(shown):
+        return {}, "alike"
+    if len(worst) == 1:
+        p = float(shares[worst[0]])
+        name = "shown" if float(value_digits(p)) else "hidden" if p > 0 else "zero"
+        return {"target": goals[worst[0]]}, f"one_{name}"
+    said = {f"target_{n}": goals[i] for n, i in enumerate(worst, 1)}
+    return (said, "pair") if len(worst) == 2 else ({}, "shared")
+
+
 def attention_scores(pass_of: PassOf) -> Words:
     trace = pass_of("training")
     weights = trace["encoder.0.self_attn.weights"]
@@ -158,62 +206,134 @@ def qkv(pass_of: PassOf) -> Words:
 def mask(pass_of: PassOf) -> Words:
     trace = pass_of("training")
     scores, tokens = trace["decoder.0.self_attn.scores"][0], trace.target_tokens
-    tops = [(i, largest(row), max(row)) for i, row in enumerate(scores)]
-    future = [top for top in tops if top[1] > top[0]]
-    best = (future or tops)[largest([score for _, _, score in future or tops])]
-    pair = {"query": tokens[best[0]], "key": tokens[best[1]]}
+    found: dict[str, list[tuple[float, int, int]]] = {"ahead": [], "shared": [], "": []}
+    for i, row in enumerate(scores):
+        shown = [float(value_digits(x)) for x in row]
+        best = [j for j, x in enumerate(shown) if x == max(shown)]
+        later = [j for j in best if j > i]
+        name = "" if not later else "ahead" if later == best else "shared"
+        j = (later or best)[0]
+        found[name].append((float(row[j]), -i, j))
+    name = next(name for name, places in found.items() if places)
+    _, i, j = max(found[name])
     second = {"query": tokens[1]}
     return {
         "peek": (second, ""),
-        "scores": (pair, "ahead" if future else ""),
+        "scores": ({"query": tokens[-i], "key": tokens[j]}, name),
         "softmax": (second, ""),
     }
 
 
+def spoken(tokens: Any) -> list[str]:
+    """Words as they are spoken of: one that is there twice bears its position."""
+    low = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+    return [
+        f"{token}{str(i).translate(low)}" if list(tokens).count(token) > 1 else token
+        for i, token in enumerate(tokens, 1)
+    ]
+
+
+def row_of(row: Any, query: str, keys: Any) -> tuple[dict[str, str], str]:
+    """Which keys have the largest weight of a row, by three decimals."""
+    shown = [value_digits(w, 3) for w in row]
+    top = max(shown, key=float)
+    best = [keys[j] for j, text in enumerate(shown) if text == top]
+    if len(best) == len(shown):
+        return {"query": query}, "alike"
+    if len(best) == 1:
+        if top == "1.000" and shown.count("0.000") == len(shown) - 1:
+            return {"key": best[0]}, "all"
+        return {"query": query, "key": best[0]}, "one"
+    if len(best) > 3:
+        return {}, "shared"
+    said = {f"key_{n}": key for n, key in enumerate(best, 1)}
+    return {"query": query, **said}, "pair" if len(best) == 2 else "three"
+
+
+def map_of(weights: Any, queries: Any, keys: Any) -> tuple[dict[str, str], str]:
+    """What a map of attention says, by three decimals."""
+    shown = [[value_digits(w, 3) for w in row] for row in weights]
+    flat, even = [text for row in shown for text in row], 1 / len(keys)
+    top = max(flat, key=float)
+    if set(flat) == {top}:
+        return {}, "alike"
+    if all(abs(float(w) - even) <= 0.2 * even for row in weights for w in row):
+        return {}, "even"
+    at = [(i, j) for i, row in enumerate(shown) for j, text in enumerate(row) if text == top]
+    if len(at) == 1:
+        return {"query": queries[at[0][0]], "key": keys[at[0][1]]}, "one"
+    if len(at) > 2:
+        return {}, "shared"
+    said = {}
+    for n, (i, j) in enumerate(at, 1):
+        said |= {f"query_{n}": queries[i], f"key_{n}": keys[j]}
+    return said, "pair"
+
+
 def cross_attention(pass_of: PassOf) -> Words:
     trace = pass_of("training")
-    weights = trace["decoder.1.cross_attn.weights"][0]
+    last = len(trace.weights.config.decoder) - 1
+    weights = trace[f"decoder.{last}.cross_attn.weights"]
     targets, sources = trace.target_tokens, trace.source_tokens
-    i, j = largest_pair(weights)
-    flat = [float(w) for row in weights for w in row]
-    even = max(flat) <= 1.2 / len(sources) and min(flat) >= 0.8 / len(sources)
-    best = {"query": targets[0], "key": sources[largest(weights[0])]}
+    hidden, out = (trace[f"decoder.{last}.ffn.{name}"][0] for name in ("hidden", "output"))
+    width = {1: "wider", 0: "same"}.get(
+        (len(hidden) > len(out)) - (len(hidden) < len(out)), "narrower"
+    )
+    cut = any(float(value_digits(x)) < 0 for x in hidden)
     first = ({"query": targets[0], "key": sources[0]}, "")
+    queries, keys = spoken(targets), spoken(sources)
     return {
         **dict.fromkeys(("score", "softmax", "values", "norm"), first),
-        "even": ({"query": targets[i], "key": sources[j]}, "" if even else "uneven"),
-        "takeaway": (best, ""),
+        "even": map_of(weights[0], queries, keys),
+        "output": ({}, {1: "one", 2: "two"}.get(len(weights), "more")),
+        "ffn": ({}, f"{width}_{'cut' if cut else 'whole'}"),
+        "takeaway": row_of(weights[0][0], queries[0], keys),
     }
 
 
 def output_loss(pass_of: PassOf) -> Words:
     trace = pass_of("training")
-    vocabulary, target = trace.weights.vocabulary, trace.target_tokens
-    guess = vocabulary[largest(trace["probabilities"][0])]
-    said = {"target": target[0]} | ({} if guess == target[0] else {"guess": guess})
-    worst = largest(trace["loss.per_position"])
+    vocabulary, read, goals = trace.weights.vocabulary, trace.target_tokens, trace.goal_tokens
+    ids = [vocabulary.index(word) for word in goals]
+    rows = list(zip(ids, trace["logits"], trace["probabilities"], strict=False))
+    stands = [standing(*row, vocabulary) for row in rows]
+    said, name = stands[0]
+    right = sum(kind in ("hit", "hair") for _, kind in stands)
+    shared = sum(kind[:6] in ("shared", "tied", "alike", "level") for _, kind in stands)
+    many = {0: "none", 1: "one"}.get(right, "some")
+    table = "all" if right == len(goals) else f"{many}_{'some' if shared else 'none'}"
+    hidden = not float(value_digits(rows[0][2][ids[0]]))
+    shift: tuple[dict[str, str], str] = ({}, "copy")
+    if trace.weights.objective == "next":
+        shift = {"read": read[1], "goal": goals[1]}, "next"
     return {
-        "logit": ({"word": target[0]}, ""),
-        "rank": (said, "right" if guess == target[0] else "wrong"),
-        "learn": ({"target": target[worst]}, ""),
+        "logit": ({"word": goals[0]}, ""),
+        "rank": ({"target": goals[0], **said}, name),
+        "loss": ({"word": goals[0]}, "hidden") if hidden else ({}, ""),
+        "table": ({}, table),
+        "learn": costs(trace["loss.per_position"], goals, [row[2][row[0]] for row in rows]),
+        "shift": shift,
     }
 
 
 def autoregressive_loop(pass_of: PassOf) -> Words:
     first = pass_of("inference 1")
-    target = pass_of("training").target_tokens
+    after = following(pass_of("training"))
+    target = [pass_of("training").target_tokens[0], *after]
     vocabulary = first.weights.vocabulary
-    choice = vocabulary[largest(first["probabilities"][0])]
+    choice = vocabulary[largest(first["logits"][0])]
     written = [target[0]]
     while len(written) < len(target):
         trace = engine.inference_pass(first.weights, written, first.source_tokens)
-        written.append(vocabulary[largest(trace["probabilities"][-1])])
+        written.append(vocabulary[largest(trace["logits"][-1])])
+    shown = [float(value_digits(x)) for x in first["logits"][0]]
+    tied = "tied_" if shown.count(max(shown)) > 1 else ""
     alone = "same" if tuple(written) == tuple(target) else "differ"
     return {
         "first": ({"word": target[0]}, ""),
         "choose": (
             {"choice": choice, "word": target[1]},
-            "agree" if choice == target[1] else "differ",
+            f"{tied}{'agree' if choice == target[1] else 'differ'}",
         ),
         "again": ({"words": " ".join(target[:2])}, ""),
         "last": ({"word": target[-1]}, ""),
@@ -315,49 +435,80 @@ def more_even(change: list[float], heads: int) -> str:
 
 
 def decoder_self_attention(pass_of: PassOf) -> Words:
-    target = pass_of("training").target_tokens
+    trace = pass_of("training")
+    target, weights = trace.target_tokens, trace.weights
+    layers = weights.config.decoder
+    single = len(layers) == 1
+    kinds = list(layers[0])
+    arrays = [
+        [m.tolist() for n, m in weights.matrices.items() if n.startswith(f"decoder.{layer}.")]
+        for layer in range(len(layers))
+    ]
     return {
         "rows": ({"first": target[0], "last": target[-1]}, ""),
         "mix": ({"query": target[1]}, ""),
+        "layer": ({}, "single" if single else "cross" if "cross_attn" in kinds else ""),
+        "again": ({}, "single" if single else "same" if arrays[0] == arrays[1] else "differ"),
+        "residual": ({}, "single" if single else ""),
     }
 
 
+def following(training: Any) -> list[str]:
+    """The words that inference is to write, one each step."""
+    weights, target = training.weights, training.target_tokens
+    return list(training.goal_tokens if weights.objective == "next" else target[1:])
+
+
 def step_of(pass_of: PassOf, k: int) -> tuple[Any, ...]:
-    """Of inference step k: vocabulary, target, probabilities of the last row, the choice, the
-    word hoped for, and whether the row equals the training row of its position."""
+    """Of inference step k: the run, the target, the choice, the word hoped for, whether the row
+    equals the training row of its position, and how the word hoped for stands."""
     run, training = pass_of(f"inference {k}"), pass_of("training")
     words, target = run.weights.vocabulary, training.target_tokens
     last = [float(x) for x in run["logits"][k - 1]]
     same = [float(x) for x in training["logits"][k - 1]]
     apart = max(abs(a - b) for a, b in zip(last, same, strict=True))
     equal = apart <= 1e-9 * max(1.0, max(abs(x) for x in last))
-    p = [float(x) for x in run["probabilities"][k - 1]]
-    return words, target, p, words[largest(p)], target[k], equal
+    wanted = following(training)[k - 1]
+    stands = standing(words.index(wanted), last, run["probabilities"][k - 1], words)
+    return run, target, words[largest(last)], wanted, equal, stands
 
 
-def choice_of(choice: str, wanted: str) -> tuple[dict[str, str], str]:
-    said = {"word": wanted} | ({} if choice == wanted else {"choice": choice})
-    return said, "hit" if choice == wanted else "miss"
+def choice_of(wanted: str, stands: tuple[dict[str, str], str]) -> tuple[dict[str, str], str]:
+    said, name = stands
+    return {"word": wanted, **said}, name
+
+
+def lead_of(run: Any, choice: str) -> str:
+    """How far the choice is ahead, by the digits of its logit and its probability."""
+    words = run.weights.vocabulary
+    z = [float(value_digits(x)) for x in run["logits"][-1]]
+    p = [value_digits(x) for x in run["probabilities"][-1]]
+    ties = [words[i] for i, x in enumerate(z) if x == max(z)]
+    by = "id" if choice == ties[0] else "unseen"
+    if len(ties) > 1:
+        return f"{'level' if len(ties) == len(z) else 'tied'}_{by}"
+    return "hair" if p.count(p[words.index(choice)]) > 1 else "one"
 
 
 def inference_step_1(pass_of: PassOf) -> Words:
-    words, target, p, choice, wanted, equal = step_of(pass_of, 1)
-    first = {"word": target[0]}
-    wrong = max((x, -i, w) for i, (x, w) in enumerate(zip(p, words, strict=True)) if w != wanted)[2]
+    run, target, choice, wanted, equal, stands = step_of(pass_of, 1)
+    first, words = {"word": target[0]}, run.weights.vocabulary
+    logits = zip(run["logits"][0], words, strict=True)
+    wrong = max((float(x), -i, w) for i, (x, w) in enumerate(logits) if w != wanted)[2]
     hit = choice == wanted
     return {
         "question": (first, ""),
         "input": (first, ""),
         "decoder": (first, ""),
-        "softmax": ({"choice": choice}, ""),
-        "hoped": choice_of(choice, wanted),
+        "softmax": ({"choice": choice}, lead_of(run, choice)),
+        "hoped": choice_of(wanted, stands),
         "training": (first, "equal" if equal else "differ"),
         "chain": ({"other": wrong}, "hit") if hit else ({"choice": wrong, "word": wanted}, "miss"),
     }
 
 
 def inference_step_2(pass_of: PassOf) -> Words:
-    _, target, _, choice, wanted, equal = step_of(pass_of, 2)
+    _, target, _, wanted, equal, stands = step_of(pass_of, 2)
     pair = {"first": target[0], "last": target[1]}
     one, two = pass_of("training").weights.matrices, pass_of("inference 2").weights.matrices
     apart = [n for n in one if one[n].tolist() != two[n].tolist()]
@@ -373,11 +524,11 @@ def inference_step_2(pass_of: PassOf) -> Words:
         "question": ({"words": " ".join(target[:2])}, ""),
         "mask": (pair, ""),
         "rows": (pair, ""),
-        "choice": choice_of(choice, wanted),
+        "choice": choice_of(wanted, stands),
         "training": ({"word": target[1], "words": " ".join(target[:2])}, ""),
         "compare": ({"word": target[1]}, said),
         "why": ({}, why),
-        "takeaway": ({}, said),
+        "takeaway": ({}, "anyway" if why == "anyway" else said),
     }
 
 
@@ -386,29 +537,36 @@ def write_on(run: Any, start: Any, length: int) -> list[str]:
     words = list(start)
     while len(words) < length:
         trace = engine.inference_pass(run.weights, words, run.source_tokens)
-        words.append(run.weights.vocabulary[largest(trace["probabilities"][-1])])
+        words.append(run.weights.vocabulary[largest(trace["logits"][-1])])
     return words
 
 
 def inference_step_3(pass_of: PassOf) -> Words:
-    words, target, _, choice, wanted, equal = step_of(pass_of, 3)
-    first = pass_of("inference 1")
-    hits = sum(step_of(pass_of, k)[3] == target[k] for k in (1, 2, 3))
-    alone = write_on(first, target[:1], 4)
-    if alone == list(target):
-        p1 = [float(x) for x in first["probabilities"][0]]
-        second = sorted(range(len(p1)), key=lambda i: -p1[i])[1]
-        carry = {"word": words[second]}, "forced"
+    wanted = following(pass_of("training"))
+    steps = len(wanted)
+    _, target, _, last, equal, stands = step_of(pass_of, steps)
+    first, sentence = pass_of("inference 1"), [target[0], *wanted]
+    kinds = [step_of(pass_of, k)[5][1] for k in range(1, steps + 1)]
+    right = sum(kind in ("hit", "hair") for kind in kinds)
+    shared = any(kind[:6] in ("shared", "tied", "alike", "level") for kind in kinds)
+    hits = {0: "none", 1: "one"}.get(right, "some") + ("_some" if shared else "_none")
+    alone = write_on(first, target[:1], steps + 1)
+    if alone == sentence:
+        z = [float(x) for x in first["logits"][0]]
+        second = sorted(range(len(z)), key=lambda i: -z[i])[1]
+        carry = {"word": first.weights.vocabulary[second]}, "forced"
     else:
-        i = [a == b for a, b in zip(alone, target, strict=True)].index(False)
-        carry = {"word": alone[i], "hoped": target[i]}, "last" if i == 3 else "alone"
+        i = [a == b for a, b in zip(alone, sentence, strict=True)].index(False)
+        carry = {"word": alone[i], "hoped": sentence[i]}, "last" if i == steps else "alone"
+    more = steps < len(target)
+    read = {"word": target[steps - 1]} | ({"next": target[steps]} if more else {})
     return {
-        "question": ({"words": " ".join(target[:3])}, ""),
-        "mask": ({"word": target[2]}, ""),
-        "choice": choice_of(choice, wanted),
-        "position": ({"word": target[2], "next": target[3]}, ""),
+        "question": ({"words": " ".join(target[:steps])}, ""),
+        "mask": ({"word": target[steps - 1]}, ""),
+        "choice": choice_of(last, stands),
+        "position": (read, "" if more else "end"),
         "compare": ({}, "equal" if equal else "differ"),
-        "sentence": ({}, "some" if hits else "none"),
+        "sentence": ({}, "all" if right == steps else hits),
         "carry": carry,
     }
 
