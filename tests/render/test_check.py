@@ -145,7 +145,10 @@ def test_a_cut_file_is_refused(part: float, good: Path, tmp_path: Path) -> None:
 
 def test_damage_in_the_middle_is_refused(good: Path, tmp_path: Path) -> None:
     data = bytearray(good.read_bytes())
-    start = data.index(b"mdat") + len(data) // 3
+    with av.open(str(good)) as container:
+        largest = max(container.demux(video=0), key=lambda packet: packet.size)
+        assert largest.pos is not None
+        start = largest.pos + largest.size // 3
     data[start : start + 400] = b"\x5a" * 400
     video = tmp_path / "damaged.mp4"
     video.write_bytes(data)
