@@ -49,6 +49,7 @@ class Code:
         self._used: dict[tuple[str, ...], dict[str, str]] = {}
         self._packages: dict[tuple[str, ...], set[str]] = {}
         self._reached: dict[tuple[str, ...], list[str]] = {}
+        self._imported: dict[str, tuple[list[str], dict[str, set[str]], set[str]]] = {}
 
     def files(self, roots: tuple[str, ...]) -> dict[str, str]:
         """The files behind the modules ``roots``, each with its digest."""
@@ -109,13 +110,29 @@ class Code:
             if module in reached or path is None:
                 continue
             reached[module] = None
+            targets, gathered, tops = self._imported_by(module, path)
+            waiting += targets
+            packages |= tops
+            for package, used in gathered.items():
+                names.setdefault(package, set()).update(used)
+        return list(reached)
+
+    def _imported_by(
+        self, module: str, path: Path
+    ) -> tuple[list[str], dict[str, set[str]], set[str]]:
+        """Of one module: local modules, names taken through gathering packages, other packages."""
+        if module not in self._imported:
+            targets: list[str] = []
+            names: dict[str, set[str]] = {}
+            tops: set[str] = set()
             for wanted, name in self._read(path)["imports"]:
                 whole = _absolute(wanted, module, path)
                 top = whole.partition(".")[0]
                 if top not in _NOT_FOLLOWED and top not in sys.stdlib_module_names:
-                    packages.add(top)
-                waiting += self._targets(whole, name, names)
-        return list(reached)
+                    tops.add(top)
+                targets += self._targets(whole, name, names)
+            self._imported[module] = list(dict.fromkeys(targets)), names, tops
+        return self._imported[module]
 
     def _targets(self, module: str, name: str | None, names: dict[str, set[str]]) -> list[str]:
         """The modules that ``from module import name`` (or ``import module``) stands for."""

@@ -19,8 +19,11 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
+
+import msgspec
 
 from render.base.reads import Input, Json, Made, Reason, Stamp
 
@@ -127,7 +130,7 @@ class Product(ABC):
         """For the order and the time left."""
         return self.frames() * self.weight
 
-    @property
+    @cached_property
     def id(self) -> str:
         return str(self.record)
 
@@ -254,7 +257,14 @@ def content_of(
 
 def canonical(said: Json) -> str:
     """Plain data as text that is the same for the same data."""
-    return json.dumps(said, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return msgspec.json.encode(said, enc_hook=_as_text, order="sorted").decode()
+
+
+def _as_text(said: object) -> str:
+    """Of a kind of str. Raises TypeError for what is no plain data."""
+    if not isinstance(said, str):
+        raise TypeError(f"no plain data: {said!r}")
+    return str.__str__(said)
 
 
 def digest(said: Json) -> str:

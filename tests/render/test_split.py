@@ -151,7 +151,7 @@ def vanishes(folder: Path, share: Share) -> None:
 
 
 @pytest.mark.parametrize(
-    ("draws", "said"), [(fails, "none at 120"), (vanishes, "ended without a word")]
+    ("draws", "said"), [(fails, "none at 120"), (vanishes, "ended without a message")]
 )
 def test_a_part_that_fails_is_told(draws: Callable[..., None], said: str, tmp_path: Path) -> None:
     with (

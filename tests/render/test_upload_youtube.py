@@ -261,7 +261,7 @@ def test_an_upload_that_was_killed_goes_on_the_next_time(
     send()
     whole(server, video)
     assert server.received == video.stat().st_size
-    assert any("cut off" in line for line in send.said)
+    assert any("resuming an interrupted upload" in line for line in send.said)
 
 
 def test_a_session_that_youtube_forgot_is_begun_anew(
@@ -330,7 +330,7 @@ def test_a_server_that_takes_no_more_is_not_asked_for_ever(
     send: Sender, server: YouTubeStandIn
 ) -> None:
     server.stuck = True
-    assert "takes no more of the video, 4 times" in send.refused()
+    assert "accepts no more of the video, 4 times" in send.refused()
     assert sum("again in" in line for line in send.said) == 3
     assert server.count("PUT /session") < 12
 
@@ -430,4 +430,4 @@ class TestWrongServers:
 
     def test_no_such_host(self, send: Sender, monkeypatch: pytest.MonkeyPatch) -> None:
         unknown(monkeypatch)
-        assert "nobody knows" in self.refused(send, "https://gateway.example.edu", monkeypatch)
+        assert "an unknown one" in self.refused(send, "https://gateway.example.edu", monkeypatch)
