@@ -49,6 +49,7 @@ class Code:
         self._used: dict[tuple[str, ...], dict[str, str]] = {}
         self._packages: dict[tuple[str, ...], set[str]] = {}
         self._reached: dict[tuple[str, ...], list[str]] = {}
+        self._beside: dict[str, dict[str, str]] = {}
         self._imported: dict[str, tuple[list[str], dict[str, set[str]], set[str]]] = {}
 
     def files(self, roots: tuple[str, ...]) -> dict[str, str]:
@@ -86,10 +87,7 @@ class Code:
             path = _file_of(name)
             assert path is not None
             found[_shown(name, path)] = self._read(path)["digest"]
-            for other in _compiled_beside(path):
-                tail = other.relative_to(path.parent).as_posix()
-                shown = f"{_shown(name, path).rpartition('/')[0]}/{tail}"
-                found[shown] = _digest(other.read_bytes())
+            found |= self._compiled(name, path)
         for package, used in names.items():
             path = _file_of(package)
             assert path is not None
@@ -116,6 +114,16 @@ class Code:
             for package, used in gathered.items():
                 names.setdefault(package, set()).update(used)
         return list(reached)
+
+    def _compiled(self, module: str, path: Path) -> dict[str, str]:
+        """The C files beside a module, each with its digest."""
+        folder = _shown(module, path).rpartition("/")[0]
+        if folder not in self._beside:
+            self._beside[folder] = {
+                f"{folder}/{other.relative_to(path.parent).as_posix()}": _digest(other.read_bytes())
+                for other in _compiled_beside(path)
+            }
+        return self._beside[folder]
 
     def _imported_by(
         self, module: str, path: Path
@@ -290,7 +298,6 @@ def _file_of(module: str) -> Path | None:
     return next((path for path in choices if path.is_file()), None)
 
 
-@cache
 def _compiled_beside(path: Path) -> tuple[Path, ...]:
     """C files in the folder of a module of ``render`` and below it."""
     root = _root("render")

@@ -20,38 +20,43 @@ EVERYTHING = (
 )
 
 
+ForceOption = Annotated[bool, typer.Option("--force", help="Also render what is up to date.")]
+ExplainOption = Annotated[
+    bool,
+    typer.Option("--explain", help="Render nothing; list what would be rendered, and why."),
+]
+StoreSizeOption = Annotated[
+    str,
+    typer.Option(metavar="SIZE", help="Size limit; what was used longest ago is removed first."),
+]
+WatchOption = Annotated[
+    bool,
+    typer.Option(
+        "--watch", help="After rendering, wait and render again whenever something is saved."
+    ),
+]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Render on a Dask cluster: tcp://HOST:PORT, with a --store that its workers "
+        "reach, or local:N for N workers here (docs/cluster.md).",
+        show_default=False,
+    ),
+]
+
+
 @takes(*EVERYTHING)
 def make(
     options: BuildOptions,
     scenes: Scenes = None,
     jobs: Jobs = None,
-    force: Annotated[bool, typer.Option("--force", help="Also render what is up to date.")] = False,
-    explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Render nothing; list what would be rendered, and why."),
-    ] = False,
+    force: ForceOption = False,
+    explain: ExplainOption = False,
     store: Store = None,
-    store_size: Annotated[
-        str,
-        typer.Option(
-            metavar="SIZE", help="Size limit; what was used longest ago is removed first."
-        ),
-    ] = DEFAULT_SIZE,
-    watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch", help="After rendering, wait and render again whenever something is saved."
-        ),
-    ] = False,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Render on a Dask cluster: tcp://HOST:PORT, with a --store that its workers "
-            "reach, or local:N for N workers here (docs/cluster.md).",
-            show_default=False,
-        ),
-    ] = None,
+    store_size: StoreSizeOption = DEFAULT_SIZE,
+    watch: WatchOption = False,
+    cluster: ClusterOption = None,
 ) -> None:
     """Render the Transformer lecture: an MP4 per scene, and all of them as lecture.mp4
     (lecture_training.mp4 and lecture_inference.mp4 for those tracks).

@@ -126,52 +126,60 @@ def page_of(job: Job, options: BuildOptions) -> Page:
     return Page(of_settings(job.settings), sources, name)
 
 
+PlatformOption = Annotated[
+    str,
+    typer.Option(
+        "--for",
+        metavar="PLATFORM",
+        help="bilibili, youtube, canvas, moodle, edx, generic for any other; scorm, the course "
+        "page as a package that every course platform imports.",
+    ),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="The published folder. Default: publish/PLATFORM_TRACK beside the videos.",
+        show_default=False,
+    ),
+]
+PartsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PARTS",
+        help="film, scenes or both. Default: what the platform asks for.",
+        show_default=False,
+    ),
+]
+TitleOption = Annotated[
+    str, typer.Option(metavar="TEXT", help="Title for the film.", show_default=False)
+]
+DescriptionOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Text file with a description for the film.",
+        show_default=False,
+    ),
+]
+TagsOption = Annotated[
+    str,
+    typer.Option(
+        metavar="A,B,C", help="Tags for the film, separated by commas.", show_default=False
+    ),
+]
+
+
 @takes("track", "quality", "lang", "weights", "lesson", "voice", "burn_captions")
 def publish(
     options: BuildOptions,
-    platform: Annotated[
-        str,
-        typer.Option(
-            "--for",
-            metavar="PLATFORM",
-            help="bilibili, youtube, canvas, moodle, edx, generic for any other; scorm, the course "
-            "page as a package that every course platform imports.",
-        ),
-    ],
+    platform: PlatformOption,
     videos: Videos = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="The published folder. Default: publish/PLATFORM_TRACK beside the videos.",
-            show_default=False,
-        ),
-    ] = None,
-    parts: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PARTS",
-            help="film, scenes or both. Default: what the platform asks for.",
-            show_default=False,
-        ),
-    ] = None,
-    title: Annotated[
-        str, typer.Option(metavar="TEXT", help="Title for the film.", show_default=False)
-    ] = "",
-    description: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Text file with a description for the film.",
-            show_default=False,
-        ),
-    ] = None,
-    tags: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B,C", help="Tags for the film, separated by commas.", show_default=False
-        ),
-    ] = "",
+    out: OutOption = None,
+    parts: PartsOption = None,
+    title: TitleOption = "",
+    description: DescriptionOption = None,
+    tags: TagsOption = "",
     jobs: Jobs = None,
     store: Store = None,
     render: Render = True,

@@ -16,40 +16,45 @@ from render.build.job import BuildOptions
 from render.cli.look import chosen, settings_of
 from render.cli.options import Jobs, Scenes, takes
 
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write to this file; as JSON if the name ends in .json.",
+        show_default=False,
+    ),
+]
+MissingOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Only sentences without a recording in this folder.",
+        show_default=False,
+    ),
+]
+RecordDraftOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Speak it into a folder of recordings, to be replaced one by one by your "
+        "own. Existing recordings are kept.",
+        show_default=False,
+    ),
+]
+VoiceOption = Annotated[
+    str,
+    typer.Option(metavar="WHO", help="Who speaks for --record-draft: draft, or module:Class."),
+]
+
 
 @takes("lang", "weights", "lesson", "track")
 def script(
     options: BuildOptions,
     scenes: Scenes = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write to this file; as JSON if the name ends in .json.",
-            show_default=False,
-        ),
-    ] = None,
-    missing: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Only sentences without a recording in this folder.",
-            show_default=False,
-        ),
-    ] = None,
-    record_draft: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Speak it into a folder of recordings, to be replaced one by one by your "
-            "own. Existing recordings are kept.",
-            show_default=False,
-        ),
-    ] = None,
-    voice: Annotated[
-        str,
-        typer.Option(metavar="WHO", help="Who speaks for --record-draft: draft, or module:Class."),
-    ] = "draft",
+    out: OutOption = None,
+    missing: MissingOption = None,
+    record_draft: RecordDraftOption = None,
+    voice: VoiceOption = "draft",
     jobs: Jobs = None,
 ) -> None:
     """Print the text to read aloud: each beat's sentence with its numbers and symbols in words,

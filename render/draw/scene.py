@@ -10,7 +10,7 @@ import resource
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,11 +102,7 @@ def make(
         raise LectureError(where=spec["module"], expected="a scene that plays", found="no frames")
     _check_clock(scene, spec["slug"], encoder.frames, fps)
     _record(reads, scene, spec, fps)
-    for finish in watching:
-        try:
-            finish(into)
-        except Exception:  # it is made by itself then, and its failure is reported
-            traceback.print_exc()
+    _finish(watching, into)
     facts = {
         "frames": encoder.frames,
         "fps": fps,
@@ -130,6 +126,15 @@ def make(
         ),
         "facts": _write(into / "facts.json", facts),
     }
+
+
+def _finish(watching: Iterable[Callable[[Path], None]], into: Path) -> None:
+    """Let the observers of the play write what they made of it."""
+    for finish in watching:
+        try:
+            finish(into)
+        except Exception:  # it is made by itself then, and its failure is reported
+            traceback.print_exc()
 
 
 def _speaker(reads: Reads, spec: Mapping[str, Json]) -> tuple[Any, Speech | None]:
