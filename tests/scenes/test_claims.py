@@ -74,9 +74,11 @@ def test_12_a_claim_made_false_by_other_weights_is_caught(random_weights):
     real = playthrough.scene_class(info)
 
     class Planted(real):
-        def read_trace(self):
-            super().read_trace()
-            self.pair = {"query": "我", "key": "爱"}
+        def takeaway(self):
+            facts = {"query": "我", "key": "爱", "weight": Say(self.weights[0, self.asking, 1], 3)}
+            with self.beat("takeaway", facts, variant="one"):
+                pass
+            self.leave()
 
     Planted.__name__ = real.__name__
     assert wrong_claims(info, Settings("zh"), Planted) == []
