@@ -273,7 +273,7 @@ def test(context: typer.Context) -> None:
     that is slow, too.
 
     With other arguments, only pytest runs, and gets them: ./render.sh test -k chapters. The slow
-    tests (real renders) run with -m slow, and always where CI=true.
+    tests (real renders) run with -m slow.
     """
     raise typer.Exit(_checks(list(context.args)))
 
@@ -288,12 +288,12 @@ _CORE_MINUTES = {False: 14, True: 24}
 
 def _checks(arguments: Sequence[str]) -> int:
     """Run the checks, pytest last; returns 0, or the exit code of the last one that failed. With
-    arguments only pytest runs, and gets them; ``--all`` runs the
-    slow tests and all mutations too."""
+    arguments only pytest runs, and gets them; ``--all`` runs the slow tests and all mutations
+    too."""
     if arguments and list(arguments) != ["--all"]:
         return _run(_pytest(arguments))
-    everything = bool(arguments) or os.environ.get("CI") == "true"
-    if arguments:
+    everything = bool(arguments)
+    if everything:
         os.environ["MUTATIONS"] = "all"
     began, code, cores = time.monotonic(), 0, usable_cores()
     minutes = math.ceil(_CORE_MINUTES[everything] / cores)
@@ -311,8 +311,7 @@ def _checks(arguments: Sequence[str]) -> int:
 
 def _pytest(arguments: Sequence[str]) -> tuple[str, ...]:
     workers = ("-n", str(usable_cores()), "--dist", "worksteal")  # long tests come last
-    slow = ("-m", "slow or not slow") if os.environ.get("CI") == "true" else ()
-    return ("pytest", "-q", *workers, *slow, *arguments)
+    return ("pytest", "-q", *workers, *arguments)
 
 
 def _run(command: Sequence[str], step: str = "+ ") -> int:

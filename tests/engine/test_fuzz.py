@@ -236,6 +236,7 @@ print(status["VmHWM"].split()[0], resource.getrusage(resource.RUSAGE_SELF).ru_ut
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_ten_thousand_damaged_files(tmp_path: Path) -> None:
     """In a process of its own, so that its memory is its own: under 300 MB and three minutes."""
