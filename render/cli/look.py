@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -290,8 +291,13 @@ def _checks(arguments: Sequence[str]) -> int:
     """Run the checks, pytest last; returns 0, or the exit code of the last one that failed. With
     arguments only pytest runs, and gets them; ``--all`` runs the slow tests and all mutations
     too."""
+    with tempfile.TemporaryDirectory(prefix="t-") as folder:  # short: messages are cut at 200
+        return _checked(arguments, Path(folder) / "t")
+
+
+def _checked(arguments: Sequence[str], folder: Path) -> int:
     if arguments and list(arguments) != ["--all"]:
-        return _run(_pytest(arguments))
+        return _run(_pytest(arguments, folder))
     everything = bool(arguments)
     if everything:
         os.environ["MUTATIONS"] = "all"
@@ -302,16 +308,16 @@ def _checks(arguments: Sequence[str]) -> int:
         "shows a dot per test and how much of it is done in %",
         flush=True,
     )
-    commands = (*_BEFORE, _pytest(("-m", "slow or not slow") if everything else ()))
+    commands = (*_BEFORE, _pytest(("-m", "slow or not slow") if everything else (), folder))
     for number, command in enumerate(commands, start=1):
         code = _run(command, f"{number} of {len(commands)}: ") or code
     print(f"test: {'failed' if code else 'passed'} in {duration(time.monotonic() - began)}")
     return code
 
 
-def _pytest(arguments: Sequence[str]) -> tuple[str, ...]:
+def _pytest(arguments: Sequence[str], folder: Path) -> tuple[str, ...]:
     workers = ("-n", str(usable_cores()), "--dist", "worksteal")  # long tests come last
-    return ("pytest", "-q", *workers, *arguments)
+    return ("pytest", "-q", *workers, "--basetemp", str(folder), *arguments)
 
 
 def _run(command: Sequence[str], step: str = "+ ") -> int:

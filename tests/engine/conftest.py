@@ -55,7 +55,8 @@ def refusal() -> Callable[[Path], LectureError]:
         with pytest.raises(LectureError) as caught:
             engine.load_weights(path)
         message = str(caught.value)
-        assert message.startswith(f"{path}: ")
+        where = message.partition(": ")[0]  # a long path loses its middle
+        assert where == str(path) or ("…" in where and where.endswith(path.name))
         assert "\n" not in message
         assert len(message) < len(str(path)) + 400
         return caught.value
