@@ -27,17 +27,12 @@ from scenes.parts import Flight, Number, Say
 from scenes.parts.icons import tick
 from scenes.parts.step import Choice, RowComparison, WordCard
 from scenes.rounding import shown
-from scenes.values import Run, Scalar, Values, Word, compute, rounded
+from scenes.structure import following
+from scenes.values import Run, Scalar, Values, compute, rounded
 from scenes.wording import VALUES, Case, whole
 
 #: At most so many words get a line of their own.
 MOST = 8
-
-
-def following(training: Run) -> tuple[Word, ...]:
-    """The word to be written at each step of inference: with targets shifted by one, what
-    training wants of its rows, an end token included; otherwise the rest of the target."""
-    return training.goals if training.model("objective") == "next" else training.target[1:]
 
 
 def standing_at(run: Run, word: str) -> verdicts.Standing:

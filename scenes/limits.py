@@ -13,6 +13,7 @@ from pathlib import Path
 import engine
 from engine import LectureError, Trace, Weights, family
 from engine.errors import one_line
+from engine.parameters import ATTENTION_IN, ATTENTION_OUT, FFN, NORM_GAIN, NORM_SHIFT, OUTPUT
 from engine.tokenizer import words_of
 
 from . import glyphs
@@ -46,18 +47,18 @@ SETTINGS: dict[str, tuple[object, ...]] = {
     "norm.place": ("post",),
     "norm.variance": ("biased",),
     "norm.eps_in": ("root",),
-    "final_norm.encoder": (False,),
-    "final_norm.decoder": (False,),
+    "final_norm.encoder": (False, True),
+    "final_norm.decoder": (False, True),
     "activation": ("relu",),
-    "embedding_scale": (1,),
+    "embedding_scale": (1, "sqrt(d_model)"),
     "position.kind": ("sinusoid",),
     "position.order": ("interleaved",),
     "tied_output": (False,),
     "mask": (True,),
 }
 #: Which groups of optional arrays they show.
-GROUPS: frozenset[str] = frozenset()
-TWO_VOCABULARIES = False
+GROUPS = frozenset({ATTENTION_IN, ATTENTION_OUT, FFN, NORM_GAIN, NORM_SHIFT, OUTPUT})
+TWO_VOCABULARIES = True
 
 
 def preflight(settings: Settings, lesson: str | Path = "lesson") -> None:

@@ -28,7 +28,7 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.inference import following, standing_at
+from scenes.inference import standing_at
 from scenes.parts import EARLY, Flight, Phrase, Say, Wire, token_row
 from scenes.parts.flow import cross
 from scenes.parts.loop import (
@@ -39,6 +39,7 @@ from scenes.parts.loop import (
     SourceStage,
     table_of_round,
 )
+from scenes.structure import following
 from scenes.values import joined
 from scenes.wording import whole
 

@@ -27,7 +27,7 @@ from manim import (
 )
 
 from scenes import theme, verdicts
-from scenes.inference import InferenceStep, following, likeliest, standing_at
+from scenes.inference import InferenceStep, likeliest, standing_at
 from scenes.parts import (
     Flight,
     Grid,
@@ -43,6 +43,7 @@ from scenes.parts import (
 from scenes.parts.flow import cross
 from scenes.parts.inputs import Columns
 from scenes.parts.step import HEAD_Y, MaskTable
+from scenes.structure import following
 from scenes.values import constant, joined
 
 

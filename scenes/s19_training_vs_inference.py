@@ -28,7 +28,7 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.inference import following, likeliest
+from scenes.inference import likeliest
 from scenes.parts import (
     Block,
     Lock,
@@ -47,6 +47,7 @@ from scenes.parts.flow import cross
 from scenes.parts.machine import LAST, Machine
 from scenes.parts.miniature import Miniature, share_fill
 from scenes.parts.vocabulary import IdRow
+from scenes.structure import following
 from scenes.values import Run
 
 HEAD_Y = 2.42

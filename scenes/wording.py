@@ -346,3 +346,14 @@ def cut(tokens: Sequence[str]) -> Case:
     if all(len(token) == 1 for token in tokens) and all(wide):
         return Case("characters")
     return Case("mixed" if any(wide) else "words")
+
+
+def ends(run: Run) -> Case:
+    """Which tokens of the model's own are put before and after the sentences that it reads."""
+    read = [run.source, run.target]
+    there: dict[str, Fact] = {
+        name: token
+        for name in ("bos", "eos")
+        if (token := run.model(f"tokens.{name}")) is not None and any(token in s for s in read)
+    }
+    return Case("_".join(there) or "none", there)
