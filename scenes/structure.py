@@ -4,6 +4,7 @@ Imports no Manim."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from engine.parameters import (
     ATTENTION_IN,
@@ -101,19 +102,54 @@ def in_one(tokens: Sequence[Word]) -> Word:
 # -- layers ----------------------------------------------------------------------------------------
 
 
-def norm_of(run: Run, side: str, layer: int, kind: str) -> str:
-    """The norm of a sub-layer, after it or before: ``decoder.1.norm2`` of its cross-attention.
+def is_pre(run: Run) -> bool:
+    """Whether a sub-layer's norm comes before it, not after the addition."""
+    return bool(run.setting("norm.place") == "pre")
 
-    Norms count the sub-layers of their layer from 1. Raises ValueError where there is no such
-    sub-layer.
+
+@dataclass(frozen=True)
+class SubLayer:
+    """The trace names around a sub-layer, all (n, d).
+
+    ``x`` comes to it and is added back; ``reads`` is what it works on, ``x`` or its norm;
+    ``output`` leaves it, ``total`` is the sum, and ``leaves`` goes on: the sum, or its norm.
+    ``norm`` is its norm, before or after.
     """
-    number = run.layers(side)[layer].index(kind) + 1
-    return f"{side}.{layer}.norm{number}"
+
+    kind: str
+    norm: str
+    x: str
+    reads: str
+    output: str
+    total: str
+    leaves: str
+
+
+def sublayers(run: Run, side: str, layer: int) -> list[SubLayer]:
+    """The sub-layers of a layer, in their order; its norms count them from 1."""
+    made: list[SubLayer] = []
+    x, pre = (layer_output_name(run, side, layer - 1) if layer else f"{side}.input"), is_pre(run)
+    for number, kind in enumerate(run.layers(side)[layer], start=1):
+        part = f"{side}.{layer}"
+        norm, total = f"{part}.norm{number}", f"{part}.add{number}"
+        reads, leaves = (f"{norm}.output", total) if pre else (x, f"{norm}.output")
+        made.append(SubLayer(kind, norm, x, reads, f"{part}.{kind}.output", total, leaves))
+        x = leaves
+    return made
+
+
+def sublayer(run: Run, side: str, layer: int, kind: str) -> SubLayer:
+    """One of them. Raises LookupError where the layer has no such sub-layer."""
+    for found in sublayers(run, side, layer):
+        if found.kind == kind:
+            return found
+    raise LookupError(f"{side}.{layer}.{kind}")
 
 
 def layer_output_name(run: Run, side: str, layer: int) -> str:
-    """The trace name of what leaves a layer: its last norm's output."""
-    return f"{norm_of(run, side, layer, run.layers(side)[layer][-1])}.output"
+    """The trace name of what leaves a layer: its last norm's output, or its last sum."""
+    last = len(run.layers(side)[layer])
+    return f"{side}.{layer}." + (f"add{last}" if is_pre(run) else f"norm{last}.output")
 
 
 def layer_output(run: Run, side: str, layer: int) -> Values:
