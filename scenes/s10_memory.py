@@ -5,12 +5,13 @@ spreads a row of attention, by its entropy, is computed for every row and head; 
 output is the memory from which each cross-attention of the decoder makes its keys and values.
 Where there is only one encoder layer, it stands where the two are compared.
 Reads of the training pass: the first encoder layer's output and ``self_attn.weights``; of the last
-one self_attn.weights and the output of each sub-layer and norm; ``memory``; and, of the decoder's
+one self_attn.weights, the output of each sub-layer, and each norm or sum; ``memory``; and, of the decoder's
 last layer that has one, ``cross_attn.k`` and ``.v``.
 """
 
 from __future__ import annotations
 
+from engine.parameters import ATTENTION_IN
 from manim import (
     DOWN,
     LEFT,
@@ -42,12 +43,12 @@ from scenes.parts import (
     sized,
 )
 from scenes.parts.icons import tick
-from scenes.parts.machine import outputs
 from scenes.parts.motion import hand_over
 from scenes.parts.ruler import Change, Ruler
 from scenes.parts.softmax import strongest
-from scenes.parts.sublayers import SubLayers
+from scenes.parts.sublayers import SubLayers, boxes_of, strip_keys
 from scenes.rounding import shown
+from scenes.structure import has, has_final_norm, is_pre, layer_output, sublayers
 from scenes.values import Scalar, Values, compute, constant, rounded
 
 
@@ -87,8 +88,10 @@ class Memory(LectureScene):
         self.tokens = wording.named(run.source)
         self.last = len(run.layers("encoder")) - 1
         self.single = self.last == 0
-        self.first_output = run[outputs(run, "encoder")[1]]
-        self.input = run[outputs(run, "encoder")[self.last]]
+        self.first_output = layer_output(run, "encoder", 0)
+        self.parts = sublayers(run, "encoder", self.last)
+        self.input = run[self.parts[0].x]
+        self.final = has_final_norm(run, "encoder")
         self.layers = (0,) if self.single else (0, self.last)
         self.weights = [run[f"encoder.{layer}.self_attn.weights"] for layer in self.layers]
         self.memory = run["memory"]
@@ -97,6 +100,7 @@ class Memory(LectureScene):
         self.asking_layers, self.asking_layer = looking, looking[-1] + 1
         part = f"decoder.{looking[-1]}.cross_attn"
         self.k, self.v = run[f"{part}.k"][0], run[f"{part}.v"][0]
+        self.biased = has(run, ATTENTION_IN)
         self.full = compute("log", self.shape[0])
         self.asking = 0
 
@@ -118,7 +122,7 @@ class Memory(LectureScene):
             pass
 
     def same_layers(self) -> None:
-        stacks = VGroup(self.stack("L1", -5.2), self.stack("L2", 5.2))
+        stacks = VGroup(self.stack(0, -5.2), self.stack(self.last, 5.2))
         grid = Grid.signed(self.first_output, rows=self.tokens, cell=(1.35, 0.74), size=28)
         grid.shift([0.2, 0, 0] - grid.cells.get_center())
         heading = self.label("first_output", size=theme.HEADING, color=theme.INK)
@@ -140,18 +144,20 @@ class Memory(LectureScene):
         shown = len(self.layers)
         self.old = VGroup(*stacks[:shown], grid, heading, *ways[:shown])
 
-    def stack(self, name: str, x: float) -> VGroup:
-        """A layer's name over its sub-layers."""
-        half = 1.3
+    def stack(self, layer: int, x: float) -> VGroup:
+        """A layer's name over its sub-layers, and the norm that ends the stack."""
+        half, name = 1.3, f"Encoder L{layer + 1}"
         whole = VGroup(
-            Phrase(f"Encoder {name}", size=theme.HEADING, color=self.color, bold=True).place(
-                [x, 2.15, 0]
-            )
+            Phrase(name, size=theme.HEADING, color=self.color, bold=True).place([x, 2.15, 0])
         )
-        for n, part in enumerate(("Self-Attention", "Add & Norm", "FFN", "Add & Norm")):
-            y = 1.25 - 0.83 * n
-            box = Block((x - half, y + 0.31), (x + half, y - 0.31), color=self.color)
-            box.write(Phrase(part, size=theme.BODY))
+        boxes = [box for part in self.parts for box in boxes_of(self.training, part.kind)]
+        if self.final and layer == self.last:
+            boxes.append("Norm")
+        pitch = min(0.83, 3.15 / (len(boxes) - 1))
+        for n, text in enumerate(boxes):
+            y, up = 1.25 - pitch * n, min(0.31, 0.42 * pitch)
+            box = Block((x - half, y + up), (x + half, y - up), color=self.color)
+            box.write(Phrase(text, size=theme.BODY))
             whole.add(box)
         return whole
 
@@ -316,14 +322,17 @@ class Memory(LectureScene):
         i, run = self.asking, self.training
         values = [self.input[i]]
         keys = ["strip_first" if self.single else "strip_input"]
-        for n, kind in enumerate(run.layers("encoder")[self.last], start=1):
-            parts = f"{kind}.output", f"norm{n}.output"
-            values += [run[f"encoder.{self.last}.{part}"][i] for part in parts]
-            keys += ["strip_ffn" if kind == "ffn" else "strip_attention", "strip_norm"]
+        for part in self.parts:
+            values += [run[part.output][i], run[part.leaves][i]]
+            keys += strip_keys(run, part.kind)
+        if self.final:
+            values.append(self.memory[i])
+            keys.append("strip_final")
         captions = [self.label(key, {"token": self.tokens[i]}, size=theme.BODY) for key in keys]
-        residuals = [self.label("residual") for _ in values[2::2]]
+        residuals = [self.label("residual") for _ in self.parts]
         self.passing = passing = SubLayers(values, captions, residuals)
-        with self.beat("vector", variant="single" if self.single else ""):
+        told = {"single": self.single, "pre": is_pre(run), "final": self.final}
+        with self.beat("vector", variant="_".join(name for name, so in told.items() if so)):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(passing.strips[0]), run_time=0.5)
             for line in range(1, len(values)):
@@ -402,9 +411,12 @@ class Memory(LectureScene):
             grid = Grid.signed(values, rows=self.tokens, cell=(1.35, 0.4), row_color=color, size=22)
             grid.shift([1.6, y, 0] - grid.cells.get_center())
             typst = f"{{{{{letter} : {letter.lower()}}}}} = M W_{letter}^top"
+            if self.biased:
+                typst += f" + b_{letter}"
             self.grids.add(grid)
             top = y + 1.24
-            name = formula(typst, size=36, at=(grid.cells.get_x() - 0.6, top, 0))
+            name = formula(typst, size=32 if self.biased else 36)
+            name.move_to([grid.cells.get_x() - (0.9 if self.biased else 0.6), top, 0])
             head = Phrase("Head 1", size=theme.SMALL, color=theme.MUTED)
             head.place([grid.cells.get_right()[0], top, 0], RIGHT)
             self.grid_names.add(VGroup(name, head))
