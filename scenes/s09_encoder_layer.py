@@ -52,24 +52,16 @@ from scenes.parts import (
     outline,
     row,
 )
+from scenes.parts.strips import ADD, AGAIN, BOXES, FFN, MIX, NORM
 from scenes.rounding import decimals_needed
 from scenes.structure import bias, gain_and_shift, is_pre, sublayers
 from scenes.values import Scalar, compute, constant, rounded
 
 LAYER = "encoder.0"
-#: The boxes of the layer by where it normalises, and which are lit at each stage.
-STAGES = {
-    "post": ("attention", "norm", "ffn", "norm"),
-    "pre": ("only_norm", "attention", "add", "only_norm", "ffn", "add"),
-}
-LIT = {"post": (0, 1, 1, 2, 3), "pre": (1, 2, 3, 4, 5)}
-MIX, ADD, NORM, FFN, AGAIN = range(5)
 #: The columns of the feed-forward network: left edges; cells of the wide and the narrow ones.
 FFN_X, FFN_HEAD_Y, FFN_Y = (-6.54, -2.7, 1.14, 4.99), 1.76, -0.37
 WIDE, NARROW = (1.55, 0.41), (1.55, 0.62)
 NOTE_X = 3.8
-#: The text of an activation's name.
-ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu", "silu": "silu"}
 
 
 class EncoderLayer(LectureScene):
@@ -140,8 +132,8 @@ class EncoderLayer(LectureScene):
     # -- parts ---------------------------------------------------------------------------------
 
     def stage(self, n: int) -> Stages:
-        names = [self.text(f"stage_{name}") for name in STAGES[self.place]]
-        return Stages(names, LIT[self.place][n], theme.ENCODER)
+        names = [self.text(f"stage_{name}") for name in BOXES[self.place]]
+        return Stages(names, self.place, n, theme.ENCODER)
 
     def next_stage(self, n: int, *gone: Mobject) -> None:
         """Light the next box, and clear what the last one needed."""
@@ -218,7 +210,7 @@ class EncoderLayer(LectureScene):
     def join_heads(self) -> None:
         name = f"{LAYER}.self_attn.concat"
         self.joined = joined = self.strip(name, "joined", 1.6, cell=2.2, size=34)
-        self.stages = self.stage(0)
+        self.stages = self.stage(MIX)
         token = Token(self.token["token"], color=theme.ENCODER, size=30, filled=True)
         token.move_to([theme.LEFT_EDGE + token.width / 2, Strip.y(0.65), 0])
         d_v, halves = self.values.shape[2], []
@@ -458,7 +450,7 @@ class EncoderLayer(LectureScene):
     def relu(self) -> None:
         self.kept = kept = self.column(self.active, 2, wide=True)
         kind = self.training.setting("activation")
-        name = self.column_name(ACTIVATIONS[kind], kept)
+        name = self.column_name(wording.ACTIVATIONS[kind], kept)
         ways = VGroup(*(self.way(j) for j in range(len(self.active))))
         dead = [j for j in range(len(self.hidden)) if self.is_negative(j)]
         marks = VGroup(*(outline(VGroup(kept.cells[j]), color=theme.MUTED, buff=0) for j in dead))

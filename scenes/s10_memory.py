@@ -11,7 +11,6 @@ last layer that has one, ``cross_attn.k`` and ``.v``.
 
 from __future__ import annotations
 
-from engine.parameters import ATTENTION_IN
 from manim import (
     DOWN,
     LEFT,
@@ -26,6 +25,7 @@ from manim import (
     VGroup,
 )
 
+from engine.parameters import ATTENTION_IN
 from scenes import theme, wording
 from scenes.base import LectureScene
 from scenes.parts import (

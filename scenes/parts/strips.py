@@ -130,12 +130,27 @@ class GainAndShift:
         result.go_to(len(self.lines) + 1)
 
 
-class Stages(VGroup):
-    """The sub-layers of a layer as a row of boxes, one of them lit."""
+#: What happens to a token in a sub-layer of attention and the FFN after it, stage by stage; and by
+#: where the model normalises the boxes of the layer, and the box that is lit at each stage.
+MIX, ADD, NORM, FFN, AGAIN, FINAL = range(6)
+BOXES = {
+    "post": ("attention", "norm", "ffn", "norm"),
+    "pre": ("only_norm", "attention", "add", "only_norm", "ffn", "add"),
+}
+_LIT = {"post": (0, 1, 1, 2, 3, 4), "pre": (1, 2, 3, 4, 5, 6)}
 
-    def __init__(self, names: Sequence[str], lit: int, color: ManimColor) -> None:
+
+class Stages(VGroup):
+    """The sub-layers of a layer as a row of boxes, the one of a ``stage`` lit.
+
+    ``place`` is "post" or "pre"; ``names`` are those of its :data:`BOXES`, and perhaps of one
+    more for the norm after the last layer.
+    """
+
+    def __init__(self, names: Sequence[str], place: str, stage: int, color: ManimColor) -> None:
         super().__init__()
-        gap, height, y = 0.5, 0.5, 2.36
+        lit = _LIT[place][stage]
+        gap, height, y = (0.5 if len(names) < 6 else 0.32), 0.5, 2.36
         width = (theme.WIDTH - gap * (len(names) - 1)) / len(names)
         for n, name in enumerate(names):
             on, left = n == lit, theme.LEFT_EDGE + n * (width + gap)
@@ -146,7 +161,9 @@ class Stages(VGroup):
                 fill=color if on else theme.PANEL,
             )
             ink = theme.ink_on(color) if on else theme.MUTED
-            box.write(Phrase(name, size=22, color=ink, bold=on))
+            label = Phrase(name, size=22, color=ink, bold=on)
+            room = (width - 0.14) / label.width
+            box.write(label.scale(min(1.0, max(theme.SMALLEST / label.size, room))))
             self.add(box)
             if n:
                 self.add(arrow([left - gap + 0.06, y, 0], [left - 0.06, y, 0]))
