@@ -9,6 +9,7 @@ logits' shown digits; of several first words the loop writes the likeliest, or t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from manim import (
     LEFT,
@@ -31,8 +32,15 @@ from scenes.structure import following
 from scenes.values import Run, Scalar, Values, compute, rounded
 from scenes.wording import VALUES, Case, whole
 
+Item = TypeVar("Item")
+
 #: At most so many words get a line of their own.
 MOST = 8
+
+
+def told(rounds: Sequence[Item]) -> list[Item]:
+    """The rounds that are shown side by side: the first, the second and the last."""
+    return list(rounds) if len(rounds) <= 3 else [*rounds[:2], rounds[-1]]
 
 
 def standing_at(run: Run, word: str) -> verdicts.Standing:

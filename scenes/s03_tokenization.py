@@ -1,8 +1,8 @@
 """Scene 3, steps 1-3: from words to integers.
 
 Claims: how each sentence is cut, and which tokens are put at its ends; each token has one ID, in
-one vocabulary that both share or in its side's own; in training the decoder gets all the target's IDs, in
-inference only those of the words written so far.
+one vocabulary that both share or in its side's own; in training the decoder gets all the target's
+IDs, in inference only those of the words written so far.
 Reads the vocabulary, ``source.ids`` and ``target.ids`` of the training pass, and ``target.ids`` of
 the inference passes over all proper prefixes of the target.
 """

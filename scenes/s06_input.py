@@ -1,7 +1,8 @@
 """Scene 6, steps 12-13: how one vector says both which word and which place.
 
 Claims: the input of encoder and decoder is the word's row of E, scaled where the model does so,
-plus the place's row of PE, cell by cell; the same word at another place gets another vector; both sentences use the same PE.
+plus the place's row of PE, cell by cell; the same word at another place gets another vector; both
+sentences use the same PE.
 Reads of the training pass: ``encoder.embedded``, ``encoder.input``, ``positional``,
 ``decoder.embedded``, ``decoder.input``.
 """

@@ -5,7 +5,7 @@ WO; the input is added back; LayerNorm takes the mean off and divides by the roo
 epsilon, and then applies its gain and shift, if it has them; the FFN changes the width, applies its
 activation and changes it back; then Add & Norm once more, or Add where norms come first.
 Reads of the training pass: ``encoder.input`` and ``encoder.0`` from self_attn.weights to norm2; of
-the weights ``encoder.0``: out_proj, linear1, linear2, their biases, and the norms' gains and shifts.
+the weights ``encoder.0``: out_proj, linear1, linear2, their biases, the norms' gains and shifts.
 """
 
 from __future__ import annotations
@@ -357,7 +357,9 @@ class EncoderLayer(LectureScene):
         if outside:
             deviation = deviation + eps
         y = Strip.y(3)
-        over = formula("div (sigma + epsilon)" if outside else "div sqrt(sigma^2 + epsilon)", size=34)
+        over = formula(
+            "div (sigma + epsilon)" if outside else "div sqrt(sigma^2 + epsilon)", size=34
+        )
         over.move_to([NOTE_X + over.width / 2, y + 0.2, 0])
         number = Number(deviation, 4, size=22, color=theme.ENCODER, bold=True)
         equal = Phrase("=", size=22, color=theme.MUTED)

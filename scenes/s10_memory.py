@@ -5,8 +5,8 @@ spreads a row of attention, by its entropy, is computed for every row and head; 
 output is the memory from which each cross-attention of the decoder makes its keys and values.
 Where there is only one encoder layer, it stands where the two are compared.
 Reads of the training pass: the first encoder layer's output and ``self_attn.weights``; of the last
-one self_attn.weights, the output of each sub-layer, and each norm or sum; ``memory``; and, of the decoder's
-last layer that has one, ``cross_attn.k`` and ``.v``.
+one self_attn.weights, the output of each sub-layer, and each norm or sum; ``memory``; and, of the
+decoder's last layer that has one, ``cross_attn.k`` and ``.v``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Claims: a row of masked weights is spent on the word itself and those to its lef
 on itself alone; what the mask forbids adds exactly nothing to the mix; all rows are worked out at
 once, and the second layer does the same with weights of its own.
 Reads of the training pass: ``encoder.0.self_attn.weights``; ``decoder.input`` and ``.mask``;
-of the first layer self_attn.weights, .v, .heads, the outputs of its sub-layers, and what leaves them;
+of the first layer self_attn.weights, .v, .heads, the outputs of its sub-layers, what leaves them;
 of the last layer self_attn.weights, .output, and what leaves it.
 """
 

@@ -2,8 +2,8 @@
 
 Claims: queries come from the decoder, keys and values from memory; no cell is masked; a row of
 weights mixes the values; how even the weights are is read from the trace.
-Reads of the training pass: ``memory``, and of the decoder's last layer what goes into ``cross_attn``
-and all from there to the last sum or norm; ``decoder.norm``.
+Reads of the training pass: ``memory``; of the decoder's last layer what goes into ``cross_attn``, and
+all from there to the last sum or norm; ``decoder.norm``.
 """
 
 from __future__ import annotations
@@ -518,7 +518,9 @@ class CrossAttention(LectureScene):
         for n, fan in enumerate(self.map.fans):
             fan.fade_to(1 if n == i else 0.3)
         with self.beat("takeaway", case.facts, variant=case.name):
-            self.play(FadeOut(self.old, self.normed, self.stages, self.final_frame), run_time=theme.FADE)
+            self.play(
+                FadeOut(self.old, self.normed, self.stages, self.final_frame), run_time=theme.FADE
+            )
             self.play(FadeIn(self.map, self.map_heads, heat), run_time=0.6)
             if marked:
                 self.play(Create(mark), run_time=0.5)

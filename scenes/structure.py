@@ -175,3 +175,9 @@ def outputs(run: Run, side: str) -> list[str]:
 def decoder_output(run: Run) -> Values:
     """What leaves the decoder, shape (m, d)."""
     return run[outputs(run, "decoder")[-1]]
+
+
+def output_matrix(run: Run) -> Values:
+    """The matrix that makes logits, (V, d): its own, or the target's embedding table."""
+    tied = run.setting("tied_output")
+    return run.weight(f"{embedding(run, 'target') if tied else 'output_projection'}.weight")

@@ -153,7 +153,7 @@ def table_of_round(run: Run, name: Phrase, place: Sequence[float], room: float) 
     keys = Grid.signed(
         part,
         rows=run.target,
-        cell=(width, 0.56),
+        cell=(width, min(0.56, 2.05 / part.shape[0] - 0.05)),
         size=theme.BODY,
         decimals=3,
         row_color=theme.INFERENCE,

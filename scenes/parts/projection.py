@@ -129,7 +129,9 @@ class DotProduct(VGroup):
         if self.result.width > result_width:
             self.result.scale(result_width / self.result.width)
         self.result.place([result_x, ys[1], 0])
-        self.add(self.products, self.bias, self.signs, self.equal, self.worked, self.sign, self.result)
+        self.add(
+            self.products, self.bias, self.signs, self.equal, self.worked, self.sign, self.result
+        )
 
     def _align(self, xs: Sequence[float], y: float, room: float) -> None:
         """The products at their places, all of one size, in which the widest fits."""
