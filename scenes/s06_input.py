@@ -294,7 +294,7 @@ class Input(LectureScene):
             row_color=color,
         )
         corner = grid.cell(0, 0).get_left()
-        grid.shift([left - corner[0], 1.65 - corner[1], 0])
+        grid.shift([left - corner[0], 1.65 - corner[1], 0]).keep_inside(slack=0.6)
         x, foot = float(grid.cells.get_x()), float(grid.cells.get_bottom()[1])
         head = sized(self.label(side, size=theme.HEADING, color=color), tuple(self.sizes[side]))
         head.shift([x - head.get_x(), 2.4 - head[0].midline, 0])

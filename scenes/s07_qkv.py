@@ -46,6 +46,7 @@ from scenes.parts import (
     outline,
     signed,
 )
+from scenes.parts.shapes import fitting, shortened
 from scenes.rounding import decimals_needed
 from scenes.structure import bias
 from scenes.values import Scalar, Values
@@ -171,7 +172,8 @@ class Qkv(LectureScene):
             result=(4.97, 1.57) if biased else (4.75, 1.79),
             bias=[biases[i] for i in range(self.d_k)] if biases is not None else None,
         )
-        label = Phrase(self.token["token"], size=30, bold=True).place([-6.1, 2.2, 0])
+        (shown,) = shortened([self.token["token"]], 0.8)
+        label = Phrase(shown, size=fitting([shown], 0.8, 30), bold=True).place([-6.1, 2.2, 0])
         rows_y = product.rows.get_y()
         w = formula("{{W_Q : q}}", size=40, at=(-6.12, rows_y, 0))
         name = Phrase(NAMES["q"], size=30, color=theme.QUERY, bold=True)
@@ -283,7 +285,8 @@ class Qkv(LectureScene):
             **labels,
         )
         corner = grid.cell(0, 0).get_left()
-        return grid.shift([left - corner[0], first - corner[1], 0])
+        grid.shift([left - corner[0], first - corner[1], 0])
+        return grid.keep_inside(theme.LEFT_EDGE + 0.9)
 
     def column(self, role: str, left: float) -> VGroup:
         """A role of head 1: its name, its matrix, how it is made, and its weights."""

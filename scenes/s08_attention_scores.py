@@ -34,6 +34,7 @@ from scenes.parts import (
     outline,
     row_sums,
 )
+from scenes.parts.shapes import fitting, is_wide
 
 
 class AttentionScores(LectureScene):
@@ -152,6 +153,7 @@ class AttentionScores(LectureScene):
             self.play(table.show_weights())
 
     def heat(self, head: int, x: float) -> Grid:
+        wide = is_wide(self.tokens)
         grid = Grid.heat(
             self.weights[head],
             rows=self.tokens,
@@ -159,9 +161,9 @@ class AttentionScores(LectureScene):
             cell=(1.06, 0.84),
             row_color=theme.QUERY,
             column_color=theme.KEY,
-            label_size=theme.HEADING,
+            label_size=fitting(self.tokens, 1.0),
         )
-        return grid.shift([x, 0.3, 0] - grid.cells.get_center())
+        return grid.shift([x + (0.22 if wide else 0), 0.3, 0] - grid.cells.get_center())
 
     def fill_heatmap(self) -> None:
         self.heat_1 = heat = self.heat(0, -3.3)

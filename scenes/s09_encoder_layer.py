@@ -52,6 +52,7 @@ from scenes.parts import (
     outline,
     row,
 )
+from scenes.parts.shapes import fitting, is_wide
 from scenes.parts.strips import ADD, AGAIN, BOXES, FFN, MIX, NORM
 from scenes.rounding import decimals_needed
 from scenes.structure import bias, gain_and_shift, is_pre, sublayers
@@ -556,15 +557,17 @@ class EncoderLayer(LectureScene):
 
     def whole(self, name: str, left: float, key: str) -> tuple[Grid, Phrase]:
         """An array of all tokens with its heading."""
+        wide = is_wide(self.tokens)
         grid = Grid.signed(
             self.training[name],
             rows=self.tokens,
-            cell=(1.18, 0.82),
+            cell=(1.0 if wide else 1.18, 0.82),
             size=theme.BODY,
             row_color=theme.INK,
-            label_size=28,
+            label_size=fitting(self.tokens, 0.95, 28),
         )
         corner = grid.cell(0, 0).get_left()
+        left += 0.65 if wide else 0
         grid.shift([left - corner[0], 1.35 - corner[1], 0])
         head = self.label(key, size=theme.HEADING, color=theme.ENCODER)
         return grid, head.place([grid.cells.get_x(), 2.25, 0])
@@ -573,9 +576,10 @@ class EncoderLayer(LectureScene):
         before, before_head = self.whole(self.attention.x, -5.95, "before")
         after, after_head = self.whole(self.ffn.leaves, 1.6, "after")
         i, y = self.asking, float(before.cells.get_y())
-        way = arrow([-0.85, y, 0], [0.75, y, 0], color=theme.ENCODER, width=5, tip=0.22)
+        start = float(before.cells.get_right()[0]) + 0.2
+        way = arrow([start, y, 0], [start + 1.6, y, 0], color=theme.ENCODER, width=5, tip=0.22)
         name = Phrase("Encoder L1", size=22, color=theme.ENCODER, bold=True).place(
-            [-0.05, y + 0.35, 0]
+            [start + 0.8, y + 0.35, 0]
         )
         others = [j for j in range(len(self.tokens)) if j != i]
         with self.beat("all", {"rows": self.sizes["rows"]}):

@@ -45,6 +45,7 @@ from scenes.parts import (
 from scenes.parts.icons import tick
 from scenes.parts.motion import hand_over
 from scenes.parts.ruler import Change, Ruler
+from scenes.parts.shapes import fitting, is_wide
 from scenes.parts.softmax import strongest
 from scenes.parts.sublayers import SubLayers, boxes_of, strip_keys
 from scenes.rounding import shown
@@ -169,9 +170,10 @@ class Memory(LectureScene):
             cell=(1.12, 0.86),
             row_color=theme.QUERY,
             column_color=theme.KEY,
-            label_size=theme.HEADING,
+            label_size=fitting(self.tokens, 1.0),
         )
-        return grid.shift([-3.3 + 6.75 * layer, -0.25, 0] - grid.cells.get_center())
+        x = -3.3 + 6.75 * layer + (0.3 if is_wide(self.tokens) else 0)
+        return grid.shift([x, -0.25, 0] - grid.cells.get_center())
 
     def heading(self, layer: int) -> Phrase:
         color = self.color if layer else theme.INK
@@ -240,11 +242,11 @@ class Memory(LectureScene):
             full=largest,
             pitch=0.56,
             size=theme.HEADING,
-            label_size=theme.HEADING,
+            label_size=fitting(self.tokens, 0.84),
             label_color=theme.KEY,
             strongest=strongest(self.weights[layer][0, i]),
         )
-        left = self.HALVES[layer] + 0.85
+        left = self.HALVES[layer] + (1.0 if is_wide(self.tokens) else 0.85)
         return bars.shift([left - bars.bars.get_left()[0], 1.75 - bars.bars[0].get_y(), 0])
 
     def how_even(self) -> None:
@@ -289,7 +291,7 @@ class Memory(LectureScene):
 
     def panel(self, head: int) -> VGroup:
         """A head: for each token the entropy in both layers, as numbers and on a ruler."""
-        x = self.HALVES[head]
+        x, wide = self.HALVES[head], is_wide(self.tokens)
         places = (x + 4.3, x + 5.4)[: len(self.layers)]
         name = Phrase(f"Head {head + 1}", size=theme.HEADING, bold=True).place([x, 2.3, 0], LEFT)
         whole = VGroup(VGroup(name))
@@ -300,8 +302,9 @@ class Memory(LectureScene):
         for i, token in enumerate(self.tokens):
             y = 1.4 - 0.95 * i
             values = self.entropies(head, i)
-            ruler = Ruler(x + 0.6, x + 3.0, y, self.full.exact)
-            row = VGroup(Phrase(token, size=theme.HEADING, color=theme.QUERY, bold=True))
+            ruler = Ruler(x + (1.15 if wide else 0.6), x + 3.0, y, self.full.exact)
+            size = fitting(self.tokens, 0.95)
+            row = VGroup(Phrase(token, size=size, color=theme.QUERY, bold=True))
             row[0].place([x, y, 0], LEFT)
             change = (
                 Change(ruler, *values, self.color)
@@ -398,9 +401,12 @@ class Memory(LectureScene):
     def build_lookup(self) -> None:
         """The memory at the left, K and V made from it, the cross-attention that uses them."""
         self.small = small = Grid.signed(
-            self.memory, rows=self.tokens, cell=(1.12, 0.62), size=theme.BODY
+            self.memory,
+            rows=self.tokens,
+            cell=(0.92 if is_wide(self.tokens) else 1.12, 0.62),
+            size=theme.BODY,
         )
-        small.shift([-3.65, -0.1, 0] - small.cells.get_center())
+        small.shift([-3.65, -0.1, 0] - small.cells.get_center()).keep_inside()
         target = [small.cells.get_x(), small.cells.get_top()[1] + 0.45]
         name = self.memory_name[0]
         self.name_shift = [target[0] - self.memory_name.get_x(), target[1] - name.midline, 0]

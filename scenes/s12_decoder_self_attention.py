@@ -28,6 +28,7 @@ from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import Block, Flight, Grid, Phrase, Say, WeightedSum, arrow, outline
 from scenes.parts.motion import hand_over
+from scenes.parts.shapes import fitting, is_wide
 from scenes.parts.sublayers import SubLayers, strip_keys
 from scenes.structure import is_pre, layer_output, sublayer, sublayers
 from scenes.values import Scalar, Values, compute
@@ -114,7 +115,9 @@ class DecoderSelfAttention(LectureScene):
 
     def beside_the_encoder(self) -> None:
         words = {"rows": self.source, "columns": self.source, "mask": None}
-        plain = self.map(self.encoder, self.LEFT_MAP - 0.7, **words, label_size=theme.HEADING)
+        left = self.LEFT_MAP - (0.3 if is_wide(self.source) else 0.7)
+        size = fitting(self.source, 1.0)
+        plain = self.map(self.encoder, left, **words, label_size=size)
         masked = self.map(self.weights[0][0], self.RIGHT_MAP)
         names = (
             self.heading("encoder", plain, theme.ENCODER),

@@ -2,7 +2,7 @@
 
 Claims: queries come from the decoder, keys and values from memory; no cell is masked; a row of
 weights mixes the values; how even the weights are is read from the trace.
-Reads of the training pass: ``memory``; of the decoder's last layer what goes into ``cross_attn``, and
+Reads of the training pass: ``memory``; of the decoder's last layer what goes into ``cross_attn`` and
 all from there to the last sum or norm; ``decoder.norm``.
 """
 
@@ -48,6 +48,7 @@ from scenes.parts import (
     projections,
     token_column,
 )
+from scenes.parts.shapes import fitting, is_wide
 from scenes.parts.strips import ADD, AGAIN, BOXES, FFN, FINAL, MIX, NORM
 from scenes.structure import has, has_final_norm, is_pre, sublayer
 from scenes.values import compute, constant
@@ -177,7 +178,7 @@ class CrossAttention(LectureScene):
             rows=self.sources,
             row_color=theme.ENCODER,
             label_size=theme.HEADING,
-            **options,
+            **options | ({"cell": (1.1, 0.7)} if is_wide(self.sources) else {}),
         )
         self.k_grid = keys = Grid.signed(
             self.k, rows=self.sources, row_color=theme.KEY, label_size=theme.HEADING, **options
@@ -185,6 +186,7 @@ class CrossAttention(LectureScene):
         values = Grid.signed(self.v, **options)
         for grid, x in ((memory, -3.2), (keys, 2.3), (values, 5.18)):
             grid.shift([x, -0.05, 0] - grid.cells.get_center())
+        memory.shift([max(0.0, theme.LEFT_EDGE - memory.get_left()[0]), 0, 0])
         heads = VGroup(
             self.over(memory, "memory", theme.ENCODER),
             self.over(keys, "keys", theme.KEY),
@@ -289,7 +291,7 @@ class CrossAttention(LectureScene):
             cell=(0.98, self.pitch - GAP),
             row_color=theme.QUERY,
             column_color=theme.KEY,
-            label_size=theme.HEADING,
+            label_size=fitting((*self.sources, *self.targets), 1.35),
         )
         return heat.shift([4.42, self.top - 1.5 * self.pitch, 0] - heat.cells.get_center())
 

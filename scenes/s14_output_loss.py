@@ -120,6 +120,8 @@ class OutputLoss(LectureScene):
             self.b_out,
         )
         vector = self.label("vector", {"word": self.target[i]}).place([5.0, -0.25, 0])
+        room = theme.RIGHT_EDGE - float(out.logits.get_right()[0]) - 0.25
+        vector.scale(min(1.0, max(theme.SMALLEST / vector.size, room / vector.width)))
         vector.shift([min(0.0, theme.RIGHT_EDGE - vector.get_right()[0]), 0, 0])
         notes = (
             formula(self.map_formula, size=54 if self.b_out is None else 42, at=(5.0, 0.65, 0)),

@@ -20,7 +20,7 @@ from manim import (
     VGroup,
 )
 
-from .. import theme
+from .. import glyphs, theme
 from ..values import Scalar, Values, Word
 from .phrase import Number, Phrase
 
@@ -61,6 +61,11 @@ def fitting(words: Sequence[str], room: float, size: float = theme.HEADING) -> f
     ``room``, if there is one."""
     widest = max(Phrase(word, size=size, bold=True).width for word in words)
     return max(theme.SMALLEST, size * min(1.0, room / widest))
+
+
+def is_wide(words: Sequence[str]) -> bool:
+    """Whether any of the words takes more room than two Chinese characters."""
+    return max(glyphs.width(word) for word in words) > 2.2 * glyphs.width("我")
 
 
 def shortened(words: Sequence[str], room: float) -> list[Word]:
