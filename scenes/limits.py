@@ -58,7 +58,6 @@ SETTINGS: dict[str, tuple[object, ...]] = {
 }
 #: Which groups of optional arrays they show.
 GROUPS = frozenset({ATTENTION_IN, ATTENTION_OUT, FFN, NORM_GAIN, NORM_SHIFT, OUTPUT})
-TWO_VOCABULARIES = True
 
 
 def preflight(settings: Settings, lesson: str | Path = "lesson") -> None:
@@ -143,11 +142,10 @@ def _check_model(weights: Weights) -> None:
             )
     extra = sorted(weights.groups - GROUPS)
     if extra:
-        known = ", ".join(sorted(GROUPS)) or "no biases, gains and shifts"
+        known = ", ".join(sorted(GROUPS))
         raise BeyondLayouts(where=where, field="arrays", expected=known, found=", ".join(extra))
-    if weights.source_vocabulary is not None and not TWO_VOCABULARIES:
-        raise BeyondLayouts(where=where, field="vocabulary", expected="one vocabulary", found="two")
-    _check_number(len(weights.vocabulary), (1, WORDS), where, "vocabulary", " words")
+    for words in (weights.source_words, weights.vocabulary):
+        _check_number(len(words), (1, WORDS), where, "vocabulary", " words")
 
 
 def _said(value: object) -> str:

@@ -108,9 +108,9 @@ class AttentionScores(LectureScene):
         boxes = VGroup(
             outline(query, color=theme.QUERY, stroke=4), outline(key, color=theme.KEY, stroke=4)
         )
-        link = arrow(
-            boxes[0].get_right(), boxes[1].get_left() + 0.75 * LEFT, color=theme.WEIGHT, buff=0.12
-        )
+        end = boxes[1].get_left() + 0.75 * LEFT
+        end[0] = min(end[0], self.k_grid.row_labels[j].get_left()[0])
+        link = arrow(boxes[0].get_right(), end, color=theme.WEIGHT, buff=0.12)
         names = [Phrase(self.text(key), self.pair, size=theme.HEADING) for key in ("dot", "score")]
         values = self.q[i], self.k[j], self.dots[i, j], self.scores[i, j], self.d_k
         self.lines = lines = ScoreLines(*values, names, ys=(-1.2, -1.86))
@@ -218,6 +218,7 @@ class AttentionScores(LectureScene):
 
     def takeaway(self) -> None:
         case = wording.largest(self.weights[0, self.asking], self.pair["query"], self.tokens)
-        with self.beat("takeaway", case.facts, variant=case.name):
+        name = "one_wide" if case.name == "one" and is_wide(self.tokens) else case.name
+        with self.beat("takeaway", case.facts, variant=name):
             pass
         self.leave()

@@ -154,7 +154,7 @@ class Memory(LectureScene):
         boxes = [box for part in self.parts for box in boxes_of(self.training, part.kind)]
         if self.final and layer == self.last:
             boxes.append("Norm")
-        pitch = min(0.83, 3.15 / (len(boxes) - 1))
+        pitch = min(0.83, 2.9 / (len(boxes) - 1))
         for n, text in enumerate(boxes):
             y, up = 1.25 - pitch * n, min(0.31, 0.42 * pitch)
             box = Block((x - half, y + up), (x + half, y - up), color=self.color)
@@ -246,7 +246,7 @@ class Memory(LectureScene):
             label_color=theme.KEY,
             strongest=strongest(self.weights[layer][0, i]),
         )
-        left = self.HALVES[layer] + (1.0 if is_wide(self.tokens) else 0.85)
+        left = self.HALVES[layer] + (1.15 if is_wide(self.tokens) else 0.85)
         return bars.shift([left - bars.bars.get_left()[0], 1.75 - bars.bars[0].get_y(), 0])
 
     def how_even(self) -> None:

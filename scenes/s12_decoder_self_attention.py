@@ -115,8 +115,8 @@ class DecoderSelfAttention(LectureScene):
 
     def beside_the_encoder(self) -> None:
         words = {"rows": self.source, "columns": self.source, "mask": None}
-        left = self.LEFT_MAP - (0.3 if is_wide(self.source) else 0.7)
-        size = fitting(self.source, 1.0)
+        left = self.LEFT_MAP - (0.1 if is_wide(self.source) else 0.7)
+        size = fitting(self.source, 0.95)
         plain = self.map(self.encoder, left, **words, label_size=size)
         masked = self.map(self.weights[0][0], self.RIGHT_MAP)
         names = (

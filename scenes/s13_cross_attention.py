@@ -2,8 +2,8 @@
 
 Claims: queries come from the decoder, keys and values from memory; no cell is masked; a row of
 weights mixes the values; how even the weights are is read from the trace.
-Reads of the training pass: ``memory``; of the decoder's last layer what goes into ``cross_attn`` and
-all from there to the last sum or norm; ``decoder.norm``.
+Reads of the training pass: ``memory``; of the decoder's last layer all from what goes into
+``cross_attn`` to the last sum or norm; ``decoder.norm``.
 """
 
 from __future__ import annotations
@@ -291,7 +291,7 @@ class CrossAttention(LectureScene):
             cell=(0.98, self.pitch - GAP),
             row_color=theme.QUERY,
             column_color=theme.KEY,
-            label_size=fitting((*self.sources, *self.targets), 1.35),
+            label_size=min(fitting(self.sources, 0.95), fitting(self.targets, 1.35)),
         )
         return heat.shift([4.42, self.top - 1.5 * self.pitch, 0] - heat.cells.get_center())
 
