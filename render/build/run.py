@@ -227,7 +227,6 @@ class Run:
             folder=str(folder),
             threads=max(1, self.how.processes // self._estimate.slots),
             heavy=product.heavy,
-            length=round(product.frames()),
             spoken=product.spoken(),
             also=self._work_of(cover) if cover else None,
         )
