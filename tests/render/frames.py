@@ -13,7 +13,7 @@ import numpy as np
 from manim.renderer.cairo_renderer import CairoRenderer
 
 from render.draw.fast import FastRenderer, hooks
-from render.draw.writer import StreamWriter
+from render.draw.scene import StreamWriter
 
 
 class Digests:
