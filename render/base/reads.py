@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from engine import reads as engine_reads
 from engine.passes import Passes
@@ -28,8 +28,7 @@ InputKind = Literal["spec", "value", "text", "file", "pause", "need", "code", "t
 _SITE = "site-packages"
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """One thing that a product depends on: ``kind`` and ``name`` (and ``arg``, plain data) say what
     was asked for, ``digest`` what the answer was; an empty one: that nothing was there."""
 
@@ -96,7 +95,7 @@ class Made:
         """For the record: without ``paths``."""
         return {
             "key": self.key,
-            "inputs": [[one.kind, one.name, one.arg, one.digest] for one in self.inputs],
+            "inputs": [list(one) for one in self.inputs],
             "files": {role: asdict(stamp) for role, stamp in self.files.items()},
             "content": self.content,
             "facts": dict(self.facts),
