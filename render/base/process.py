@@ -74,28 +74,20 @@ def stoppable() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def end_with(sentinel: int, *, cleanly: bool = False) -> None:
-    """End this process, and its process group where it leads one, as soon as ``sentinel`` is at
-    its end: a descriptor that another process holds for as long as it lives, and never writes to.
-    ``cleanly``: as by SIGTERM."""
+def end_with_parent() -> None:
+    """End this process, one of multiprocessing's, and its process group where it leads one, as soon
+    as its parent is gone."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
 
     def wait() -> None:
-        connection.wait([sentinel])
-        if cleanly:
-            os.kill(os.getpid(), signal.SIGTERM)
-            return
+        connection.wait([parent.sentinel])
         if os.getpgrp() == os.getpid():
             os.killpg(0, signal.SIGKILL)
         os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
-
-
-def end_with_parent() -> None:
-    """End this process, one of multiprocessing's, as soon as its parent is gone."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        end_with(parent.sentinel)
 
 
 def share_out(work: Callable[[Job], Done], jobs: Sequence[Job], processes: int) -> Iterator[Done]:

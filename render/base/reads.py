@@ -123,9 +123,9 @@ class Reads:
     ``settings``: the weights and words that values are computed from: ``weights``,
     ``inference_weights`` (paths), ``source``, ``target``. ``key``: of what is being made, where all
     it depends on is known before. ``spoken``: what the speaker of a scene must know; None where
-    nobody speaks. ``threads``: cores that may be used, ``length``: frames that are to be expected,
-    ``observers``: called with a scene before it plays; what each returns is called with the folder
-    afterwards. None of the three may decide about what is made.
+    nobody speaks. ``threads``: cores that may be used. ``observers``: called with a scene before it
+    plays; what each returns is called with the folder afterwards. Neither may decide about what is
+    made.
     """
 
     def __init__(
@@ -134,14 +134,12 @@ class Reads:
         key: str = "",
         spoken: Mapping[str, Json] | None = None,
         threads: int = 1,
-        length: int = 0,
         observers: Sequence[Observer] = (),
     ) -> None:
         self.settings = settings
         self.key = key
         self.spoken = spoken
         self.threads = threads
-        self.length = length
         self.observers = observers
         self._values = engine_reads.Reads()
         self._found: dict[tuple[str, str], Input] = {}

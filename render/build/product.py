@@ -159,9 +159,9 @@ class Work:
 
     ``inputs``: those known before, with the digests of code that the run was planned with.
     ``folder``: private, made by the pool; files, log.txt and everything temporary go there.
-    ``length``: frames that are to be expected. ``also``: another product that the same play yields
-    (a scene's cover): the maker's module has ``observe``, see ``render.base.reads``; its record has
-    the values and texts that were read for this one, and it is left out where it was not made.
+    ``also``: another product that the same play yields (a scene's cover): the maker's module has
+    ``observe``, see ``render.base.reads``; its record has the values and texts that were read for
+    this one, and it is left out where it was not made.
     """
 
     step: str
@@ -177,7 +177,6 @@ class Work:
     folder: str
     threads: int = 1
     heavy: bool = False
-    length: int = 0
     spoken: Mapping[str, Json] | None = None
     also: Work | None = None
 

@@ -22,10 +22,13 @@ _TEXTS = "captions and descriptions"
 
 
 class Report:
-    """Of one job of a run. ``alone``: there is no other, so that lines need not name the folder;
+    """Of one job of a run. ``told``: the videos that any job has reported; ``alone``: there is
+    no other job, so that lines need not name the folder;
     ``brief``: what is up to date is reported on one line."""
 
-    def __init__(self, lecture: Lecture, plan: Plan, *, alone: bool, brief: bool) -> None:
+    def __init__(
+        self, lecture: Lecture, plan: Plan, told: set[Path], *, alone: bool, brief: bool
+    ) -> None:
         self.lecture = lecture
         self.plan = plan
         self.job = lecture.job
@@ -35,7 +38,7 @@ class Report:
         self.logs: dict[str, Path] = {}  # of what failed, by step
         self._brief = brief or not alone
         self._shown = "" if alone else f"{self.job.out.name}/"
-        self._told: set[str] = set()
+        self._told = told
         self._kept = [scene for scene in self.job.scenes if self._is_kept(scene)]
 
     @property
@@ -49,7 +52,7 @@ class Report:
 
     def first_lines(self) -> Iterator[str]:
         """What is up to date when a run begins."""
-        self._told.update(self.job.video_name(scene) for scene in self._kept)
+        self._told.update(self.job.video(scene) for scene in self._kept)
         job, count = self.job, len(self._kept)
         if not self._brief:
             yield from (f"{job.video(scene)}: up to date" for scene in self._kept)
@@ -59,11 +62,11 @@ class Report:
     def lines(self) -> Iterator[str]:
         """A line for each scene of which everything is settled by now, last the film."""
         for scene in self.job.scenes:
-            name = self.job.video_name(scene)
-            if name not in self._told and self._is_over(self.lecture.of_scene(scene)):
-                self._told.add(name)
+            video = self.job.video(scene)
+            if video not in self._told and self._is_over(self.lecture.of_scene(scene)):
+                self._told.add(video)
                 yield self._scene_line(scene)
-        waiting = len(self._told) < len(self.job.scenes)
+        waiting = any(self.job.video(scene) not in self._told for scene in self.job.scenes)
         if not waiting and not self.film and self._is_over(self.lecture.of_film()):
             yield self._film_line()
 

@@ -50,8 +50,9 @@ class Run:
         products = [product for lecture in self.lectures for product in lecture.products()]
         self.plan = Plan(products, self.now, self._is_forced)
         alone, brief = len(jobs) == 1, bool(os.environ.get(WATCHED))
+        told: set[Path] = set()
         self.reports = [
-            Report(lecture, self.plan, alone=alone, brief=brief) for lecture in self.lectures
+            Report(lecture, self.plan, told, alone=alone, brief=brief) for lecture in self.lectures
         ]
         self._lost: set[str] = set()
         self._folders: dict[str, Path] = {}
@@ -227,7 +228,6 @@ class Run:
             folder=str(folder),
             threads=max(1, self.how.processes // self._estimate.slots),
             heavy=product.heavy,
-            length=round(product.frames()),
             spoken=product.spoken(),
             also=self._work_of(cover) if cover else None,
         )

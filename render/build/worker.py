@@ -41,7 +41,6 @@ def run(work: Work, tell: Callable[[int], None]) -> Iterator[tuple[str, Made]]:
         key=key_of(work.kind, work.inputs),
         spoken=work.spoken,
         threads=work.threads,
-        length=work.length,
         observers=(also.observe,) if also else (),
     )
     files = dict(_function(work.maker)(work.spec, work.needs, reads, folder, tell))

@@ -20,11 +20,9 @@ from manim import SceneFileWriter, config
 from engine.errors import LectureError
 from render.base.project import font_file
 from render.base.reads import Json, Made, Reads
-from render.draw import split
 from render.draw.fast import choose
 from render.media.pictures import FrameEncoder
 from render.media.quality import Quality
-from render.media.share import Share
 from scenes import registry
 from scenes.settings import Settings
 
@@ -81,23 +79,15 @@ def make(
     play = Play(spec, reads.settings, into, speech)
     renderer, helper = choose(spec["renderer"])
     _collect_seldom()
-
-    def draw_part(folder: Path, share: Share) -> None:
-        part = Play(spec, reads.settings, folder, play.speech)
-        encoder = FrameEncoder(folder / split.VIDEO, part.quality, helper, share)
-        part.scene(renderer, encoder, lambda _: None).render()
-
     target, fps = into / "pictures.mp4", play.quality.fps
-    places = split.places(reads, play.quality, compiled=helper is not None)
-    with split.Helpers(spec["slug"], into, places, draw_part) as helpers:
-        encoder = FrameEncoder(target, play.quality, helper, helpers.share)
-        try:
-            scene = play.scene(renderer, encoder, tell)
-            watching = [observe(scene) for observe in reads.observers]
-            scene.render()
-        except BaseException:
-            encoder.abort()
-            raise
+    encoder = FrameEncoder(target, play.quality, helper)
+    try:
+        scene = play.scene(renderer, encoder, tell)
+        watching = [observe(scene) for observe in reads.observers]
+        scene.render()
+    except BaseException:
+        encoder.abort()
+        raise
     if encoder.frames == 0:
         raise LectureError(where=spec["module"], expected="a scene that plays", found="no frames")
     _check_clock(scene, spec["slug"], encoder.frames, fps)
@@ -108,10 +98,7 @@ def make(
         "fps": fps,
         "pictures": encoder.digest,
         "beats": _beats(scene),
-        "cost": {
-            "memory": _peak_memory() + helpers.memory,
-            "seconds": time.monotonic() - began,
-        },
+        "cost": {"memory": _peak_memory(), "seconds": time.monotonic() - began},
     }
     found = {"pictures": target}
     if speaker:
@@ -255,11 +242,6 @@ class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped f
         if self._encoder.frames >= self._told + _REPORT_EVERY:
             self._told = self._encoder.frames
             self._tell(self._told)
-
-    @property
-    def wants_next(self) -> bool:
-        """Whether the next frame need be drawn."""
-        return self._encoder.wants_next
 
     def is_already_cached(self, hash_invocation: str) -> bool:
         """Never: there are no partial files."""

@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import queue
 import threading
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,15 +22,7 @@ from av.video.reformatter import ColorRange, Colorspace, Interpolation
 from engine.errors import LectureError
 from render.media.quality import Quality
 from render.media.settling import Region, Settling, whole, with_regions
-from render.media.share import Share
-from render.media.stills import (
-    Stills,
-    Unexpected,
-    in_stream,
-    nal_units,
-    packet_units,
-    picture_bytes,
-)
+from render.media.stills import Stills, Unexpected, nal_units, picture_bytes
 
 _WAITING_BYTES = 16_000_000  # of frames drawn but not yet encoded
 _SCALING = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.FULL_CHR_H_INT
@@ -55,17 +46,10 @@ class FrameEncoder:
 
     With ``helper``, the compiled helper of the fast renderer, frames are converted to 4:2:0 by it,
     and only where they changed; else by swscale.
-
-    Of the frames only those of the ``share`` are encoded, all by default; without any there is no
-    file in the end.
     """
 
-    def __init__(
-        self, target: Path, quality: Quality, helper: Any = None, share: Share | None = None
-    ) -> None:
+    def __init__(self, target: Path, quality: Quality, helper: Any = None) -> None:
         self.frames = 0
-        self._share = share or Share()
-        self._encoded = 0
         self._target = target
         self._quality = quality
         self._helper = helper
@@ -84,11 +68,6 @@ class FrameEncoder:
         """Stands for the pictures, packet by packet; known once all is finished."""
         return self._file.digest
 
-    @property
-    def wants_next(self) -> bool:
-        """Whether the next frame will be encoded."""
-        return self._share.overlap(self.frames, 1) > 0
-
     def write(self, frame: Any, repeat: int = 1, changed: Any = None) -> None:
         """Add ``frame`` (height x width x 4 bytes, C order) ``repeat`` times.
 
@@ -101,27 +80,22 @@ class FrameEncoder:
             )
         if self._failure is not None:
             self.finish()
-        shown = self._share.overlap(self.frames, repeat)
+        still = changed is not None and self.frames > 0 and not changed.any()
+        where = None if changed is None else changed.copy()
+        self._waiting.put((None if still else self._converted(frame, changed), repeat, where))
+        if changed is not None:
+            changed[:] = 0
         self.frames += repeat
-        if shown:
-            still = changed is not None and self._encoded > 0 and not changed.any()
-            where = None if changed is None else changed.copy()
-            self._waiting.put((None if still else self._converted(frame, changed), shown, where))
-            if changed is not None:
-                changed[:] = 0
-            self._encoded += shown
-        if self._share.is_over(self.frames):
-            self.finish()
 
     def _converted(self, frame: Any, changed: Any) -> Any:
         """The frame's planes, apart from all that may be drawn over; None if they are as before."""
         if self._helper is None:
             planes = _planes(frame)
-            if self._encoded and np.array_equal(planes, self._planes):
+            if self.frames and np.array_equal(planes, self._planes):
                 return None
             self._planes = planes
             return planes
-        if changed is None or self._encoded == 0:
+        if changed is None or self.frames == 0:
             tile = self._helper.TILE
             changed = np.ones([-(-length // tile) for length in frame.shape[:2]], np.uint8)
         self._helper.to_yuv(frame, changed, self._planes)
@@ -132,7 +106,7 @@ class FrameEncoder:
         self._stop()
         if self._failure is None:
             try:
-                self._file.finish(self._share.rest())
+                self._file.finish()
             except (OSError, av.FFmpegError) as error:
                 self._failure = error
         if self._failure is not None:
@@ -143,9 +117,6 @@ class FrameEncoder:
                 expected="an encoded video",
                 found=_in_words(self._failure),
             ) from self._failure
-        if not self._encoded:
-            self._target.unlink()  # no video at all
-        self._share.done()
 
     def abort(self) -> None:
         """Stop at once; what is on disk is worthless."""
@@ -286,20 +257,11 @@ class PictureFile:
         self._written += 1
         self._container.mux(packet)
 
-    def finish(self, parts: Sequence[Path] = ()) -> None:
-        """Close the file; ``parts`` are videos written like this one, which go on from here at a
-        keyframe: their packets are added as they are."""
+    def finish(self) -> None:
+        """Close the file."""
         self._take(self._codec.encode(None))
-        for part in parts:
-            self._join(part)
         self._container.close()
         self._file.close()
-
-    def _join(self, part: Path) -> None:
-        with av.open(str(part)) as container:
-            for packet in container.demux(video=0):
-                if packet.size:
-                    self._write(in_stream(packet_units(bytes(packet))))
 
     def abort(self) -> None:
         """Close; what is on disk is worthless."""
@@ -323,11 +285,6 @@ def _set_up(codec: Any, quality: Quality) -> None:
         "chroma_sample_location": "left",
         **_BT709,
     }
-
-
-def is_joined_exactly(quality: Quality) -> bool:
-    """Whether parts of a film make the same bytes as one encoder does: where we know its form."""
-    return _stills(quality) is not None
 
 
 def _stills(quality: Quality) -> Stills | None:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 _START = b"\0\0\0\1"
-_SLICE, _IDR, _NOTE, _PARAMETERS = 1, 5, 6, 7  # types of NAL units
+_SLICE, _IDR, _PARAMETERS = 1, 5, 7  # types of NAL units
 _P_SLICES = (0, 5)
 _LENGTH_BYTES = 4  # MP4 puts this many bytes of length before each unit
 _HIGH = (100, 110, 122, 244, 44)  # profiles with chroma and bit depth in the parameters
@@ -89,11 +89,6 @@ def picture_bytes(found: Iterable[bytes]) -> bytes:
     """Of the units of a packet those that make the picture, in one piece: parameters, which muxers
     repeat, and notes do not count."""
     return b"".join(unit for unit in found if unit and unit[0] & 0x1F in (_SLICE, _IDR))
-
-
-def in_stream(units: Iterable[bytes]) -> bytes:
-    """A packet of these units without notes, such as the encoder's name before its first frame."""
-    return b"".join(_START + unit for unit in units if unit[0] & 0x1F != _NOTE)
 
 
 def _ended(unit: bytes) -> bytes:

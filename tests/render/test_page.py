@@ -30,10 +30,10 @@ BEATS = [
     },
     {
         "name": "heads",
-        "variant": "same",
+        "variant": "pair_two_cell",
         "facts": {
-            "query_1": "<b>",
-            "key_1": "</script>",
+            "query": "<b>",
+            "key": "</script>",
             "weight_1": "0.9",
             "weight_2": "0.8",
         },

@@ -20,8 +20,7 @@ class FastRenderer(CairoRenderer):  # type: ignore[misc]  # Manim is untyped for
 
     A writer with a true ``takes_changes`` gets ``changed`` with each frame: a byte per tile,
     nonzero where pixels differ from the last time; it sets them to zero. The frame it gets is
-    drawn over later. One whose ``wants_next`` is false gets a frame that is not up to date. Other
-    cameras, and mobjects that are not made of curves, are drawn by Manim.
+    drawn over later. Other cameras, and mobjects that are not made of curves, are drawn by Manim.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -84,8 +83,7 @@ class FastRenderer(CairoRenderer):  # type: ignore[misc]  # Manim is untyped for
         super().update_frame(scene, mobjects, include_submobjects, ignore_skipping, **options)
 
     def render(self, scene: Any, time: float, moving_mobjects: Any = None) -> None:
-        if getattr(self.file_writer, "wants_next", True):
-            self.update_frame(scene, moving_mobjects)
+        self.update_frame(scene, moving_mobjects)
         self.add_frame(self.camera.pixel_array)
 
     def freeze_current_frame(self, duration: float) -> None:
