@@ -128,7 +128,7 @@ class Book:
             name: Number(fact.scalar, fact.decimals) if isinstance(fact, Say) else fact
             for name, fact in case.facts.items()
         }
-        self.say(f"{key}_{case.name}", kind, **facts, **more)
+        self.say(f"{key}_{case.name}", kind, **{**more, **facts})
 
     # -- what is worked out ----------------------------------------------------------------------
 
