@@ -157,7 +157,7 @@ class ClusterPool:
         with contextlib.ExitStack() as stack:
             self._light = stack.enter_context(LocalPool(0))
             self._client = stack.enter_context(client(self._address, self._scratch, self._say))
-            self._client.subscribe_topic(self._run, lambda event: self._heard.put(event[1]))
+            self._subscribe()
             stack.callback(self._leave)
             self._client.register_plugin(_plugin(_bytes(remote.examine, asked), self._run))
             while not any(self._threads.values()):
@@ -168,6 +168,14 @@ class ClusterPool:
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+    def _subscribe(self) -> None:
+        """Hear what is logged from now on. Dask does not acknowledge a subscription, and what is
+        logged before it arrives is missed: so events are logged until one is heard."""
+        self._client.subscribe_topic(self._run, lambda event: self._heard.put(event[1]))
+        while self._heard.empty():
+            self._client.log_event(self._run, {"kind": "subscribed", "key": ""})
+            time.sleep(0.01)
 
     def _leave(self) -> None:
         with contextlib.suppress(Exception):  # of a scheduler that is gone

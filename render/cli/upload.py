@@ -75,12 +75,13 @@ def upload(
 
     if platform not in UPLOADS:
         raise LectureError(field="platform", expected=" or ".join(UPLOADS), found=repr(platform))
-    found = read((folder or find(ROOT / "out", platform)).resolve(), platform)
+    folder = (folder or find(ROOT / "out", platform)).resolve()
+    found = read(folder, platform)
     if dry_run:
         _plan(found, privacy, course)
         return
-    state, retry = UploadState(found.folder), Retry(say=_say)
-    with stoppable(), alone(found.folder):
+    state, retry = UploadState(folder), Retry(say=_say)
+    with stoppable(), alone(folder):
         if platform == "canvas":
             canvas.connect(course, retry, _say).upload(found, state)
         else:

@@ -17,9 +17,11 @@ from typing import Any
 from urllib.parse import quote, urljoin
 
 from engine.errors import LectureError
+from engine.reader import read_text, refuse
 from render.base.failure import need
 from render.platforms.upload import (
     PASSING,
+    Note,
     Passing,
     Published,
     Retry,
@@ -44,13 +46,11 @@ _HOPS = 5  # of a confirmation from address to address
 
 
 @dataclass(frozen=True)
-class _Course:
+class _Place:
+    """A course, or a folder."""
+
+    id: int = 0
     name: str = "no name"
-
-
-@dataclass(frozen=True)
-class _Folder:
-    id: int
 
 
 @dataclass(frozen=True)
@@ -83,53 +83,41 @@ class Canvas:
     def __post_init__(self) -> None:
         self.url = address(URL, self.url)
         if not self.course.isdigit():
-            raise LectureError(
-                field=COURSE,
-                expected="the number in the course's address, as in …/courses/1234",
-                found=repr(self.course),
-            )
+            expected = "the number in the course's address, as in …/courses/1234"
+            refuse(None, COURSE, expected, repr(self.course))
         need("requests_toolbelt", *_EXTRA)
         self._session = need("requests", *_EXTRA).Session()
         self._session.auth = lambda request: request  # no password from a .netrc
 
-    @property
-    def account(self) -> str:
-        return f"canvas {self.url} course {self.course}"
-
     def upload(self, published: Published, state: UploadState) -> None:
         """Send what is new or has changed. Raises LectureError where Canvas refuses."""
-        course = self._get("course", f"courses/{self.course}", _Course)
+        course = self._get("course", f"courses/{self.course}", _Place)
         self.say(f"Canvas: course {self.course}, {course.name}")
         for video in published.videos:
-            file = self._video(published, video, state)
+            note = state.of(f"canvas {self.url} course {self.course}", video.stem)
+            file = self._video(published, video, note)
             self._captions(video, file)
-            self.say(f"{video.path.name}: {self.url}/courses/{self.course}/files/{file.id}")
+            self.say(f"{video.video}: {self.url}/courses/{self.course}/files/{file.id}")
 
-    def _video(self, published: Published, video: Video, state: UploadState) -> _File:
+    def _video(self, published: Published, video: Video, note: Note) -> _File:
         """The file on Canvas, sent if need be."""
-        note = state.of(self.account, video.stem)
-        file = self._known(note) or self._in_folder(_folder(published), video.path.name)
+        file: _File | None = None
+        if isinstance(note.get("file"), int):  # where it was sent last time
+            file = self._find("files", f"courses/{self.course}/files/{note['file']}", _File)
+        file = file or self._in_folder(_folder(published), video.video)
         if file and note.get("sha256") == video.sha256 and file.size == video.size:
-            self.say(f"{video.path.name}: already uploaded, unchanged")
+            self.say(f"{video.video}: already uploaded, unchanged")
         else:
-            self.say(f"{video.path.name}: {'replacing' if file else 'sending'} {_mb(video.size)}")
+            self.say(f"{video.video}: {'replacing' if file else 'sending'} {_mb(video.size)}")
             file = self._send(video, file, _folder(published))
-        state.put(self.account, video.stem, {"file": file.id, "sha256": video.sha256})
+        note.save(file=file.id, sha256=video.sha256)
         return file
-
-    def _known(self, note: dict[str, Any]) -> _File | None:
-        """The file that was sent last time, if it is still there."""
-        if not isinstance(note.get("file"), int):
-            return None
-        path = f"courses/{self.course}/files/{note['file']}"
-        found: _File | None = self._find("files", path, _File)
-        return found
 
     def _in_folder(self, folder: str | int, name: str) -> _File | None:
         """The file of that name in a folder of the course, named by its path or number."""
         if isinstance(folder, str):
             path = f"courses/{self.course}/folders/by_path/{quote(folder)}"
-            way = self._find("files", path, list[_Folder])
+            way = self._find("files", path, list[_Place])
             if not way:
                 return None
             folder = way[-1].id
@@ -149,7 +137,7 @@ class Canvas:
         """Canvas names a place, takes the bytes there, and is told; the file appears only after the
         last step, so that one that is cut short leaves nothing behind. Each step is tried again by
         itself: a confirmation that is lost does not cost the bytes."""
-        name = video.path.name
+        name = video.video
         shown = old.display_name if old else name
         where = {"parent_folder_id": old.folder_id} if old else {"parent_folder_path": path}
 
@@ -173,7 +161,7 @@ class Canvas:
         """The answer of the store to which the token does not go."""
         from requests_toolbelt import MultipartEncoder, MultipartEncoderMonitor
 
-        name, told = video.path.name, 0
+        name, told = video.video, 0
         if not is_safe(ticket.upload_url):
             raise self._malformed(name, "an https address for the data")
 
@@ -216,12 +204,12 @@ class Canvas:
         """Put all tracks; Canvas takes away those that are not among them."""
         media = self._media(video, file)
         tracks = [
-            {"locale": language, "kind": "subtitles", "content": path.read_text(encoding="utf-8")}
-            for language, path in video.captions.items()
+            {"locale": language, "kind": "subtitles", "content": read_text(video.file(name))}
+            for language, name in video.captions.items()
         ]
         url = self._api(f"media_objects/{quote(media, safe='')}/media_tracks")
         self._asked("captions", "PUT", url, json=tracks)
-        self.say(f"{video.path.name}: captions {', '.join(video.captions)}")
+        self.say(f"{video.video}: captions {', '.join(video.captions)}")
 
     def _media(self, video: Video, file: _File) -> str:
         """The media object of a file: Canvas makes it a while after the file has come."""
@@ -232,7 +220,7 @@ class Canvas:
                 raise Passing("Canvas is still converting the video")
             return str(found.media_entry_id)
 
-        return self.retry.patient(_MEDIA_TRIES)(f"Canvas: {video.path.name}: captions", look)
+        return self.retry(f"Canvas: {video.video}: captions", look, _MEDIA_TRIES)
 
     def _api(self, path: str) -> str:
         return f"{self.url}/api/v1/{path}"
@@ -333,8 +321,8 @@ def plan(published: Published, course: str | None) -> list[str]:
     lines = [f"course: {course or f'as {COURSE} says'}", f"folder: {_folder(published)}"]
     for video in published.videos:
         lines += [
-            f"file: {video.path.name}, {_mb(video.size)}; an existing one of that name is replaced",
-            f"  captions: {', '.join(path.name for path in video.captions.values())}",
+            f"file: {video.video}, {_mb(video.size)}; an existing one of that name is replaced",
+            f"  captions: {', '.join(video.captions.values())}",
         ]
     return lines
 

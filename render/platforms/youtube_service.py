@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,9 +10,12 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from engine.errors import LectureError
+from engine.reader import refuse
 from render.base.failure import need
+from render.base.reader import parsed
 from render.platforms.upload import (
     PASSING,
+    Note,
     Passing,
     Retry,
     Video,
@@ -40,8 +42,35 @@ _TENTHS = 4  # of a video, and another line is said
 
 
 @dataclass(frozen=True)
-class _Sent:
+class Snippet:
+    """What is looked at of a video (tags) or a track of captions."""
+
+    tags: tuple[str, ...] = ()
+    language: str = ""
+    trackKind: str = "standard"
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """How far YouTube is with a video."""
+
+    privacyStatus: str = "private"
+    uploadStatus: str = ""
+    failureReason: str = ""
+    rejectionReason: str = ""
+    processingStatus: str = ""
+    processingFailureReason: str = ""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A video, or a track of captions."""
+
     id: str
+    snippet: Snippet = Snippet()
+    status: State = State()
+    processingDetails: State = State()
 
 
 class Refusal(LectureError):
@@ -74,11 +103,11 @@ def new_client(client: str, secret: str, refresh: str) -> Any:
 
         def request(self, uri: str, *positional: Any, **how: Any) -> Any:
             if not is_own(uri):
-                expected, found = "an address of its own, with https", "another in its answer"
-                raise LectureError(where="YouTube", expected=expected, found=found)
+                expected = "an address of its own, with https"
+                refuse("YouTube", None, expected, "another in its answer")
             return super().request(uri, *positional, **how)
 
-    document = json.loads(get_static_doc("youtube", "v3"))
+    document = parsed(get_static_doc("youtube", "v3").encode(), dict[str, Any], Path("YouTube"))
     tokens = _TOKENS
     if os.environ.get(SERVER):
         root = address(SERVER, os.environ[SERVER])
@@ -126,56 +155,47 @@ class Service:
         return items
 
     def send(
-        self,
-        video: Video,
-        body: dict[str, Any],
-        note: dict[str, Any],
-        keep: Callable[[], None],
-        say: Callable[[str], None],
+        self, video: Video, body: dict[str, Any], note: Note, say: Callable[[str], None]
     ) -> str:
         """Send a video; its id. The session that YouTube opens for it is kept in ``note``, so that
         the next run goes on where this one was cut off."""
         begun = note.get("session") if note.get("session_of") == video.sha256 else ""
-        sending = _Sending(self, video, body, note, keep, say)
+        sending = _Sending(self, video, body, note, say)
         if isinstance(begun, str) and begun and is_own(begun):
-            say(f"{video.path.name}: resuming an interrupted upload")
+            say(f"{video.video}: resuming an interrupted upload")
             try:
                 return sending.run(begun)
             except Refusal as error:
                 if error.status not in _GONE:
                     raise
-        say(f"{video.path.name}: sending {video.size / 1e6:.1f} MB")
+        say(f"{video.video}: sending {video.size / 1e6:.1f} MB")
         return sending.run("")
 
     def _once(self, what: str, work: Callable[[], T]) -> T:
         """Raises Passing for what may be over soon, LectureError for what is not."""
-        import google.auth.exceptions
         import httplib2
+        from google.auth.exceptions import RefreshError, TransportError
         from googleapiclient.errors import HttpError
 
         try:
             return work()
         except HttpError as error:
             raise self._refusal(error, what) from error
-        except google.auth.exceptions.RefreshError as error:
+        except RefreshError as error:
             if getattr(error, "retryable", False):
                 raise Passing("Google's log-in is busy") from error
-            raise LectureError(
-                where="YouTube",
-                field="YOUTUBE_REFRESH_TOKEN",
-                expected="credentials that Google accepts (tokens of a project in testing end "
-                "after 7 days; docs/publish.md)",
-                found=hidden(str(error.args[0] if error.args else "a refusal"), self.secrets),
-            ) from error
-        except (google.auth.exceptions.TransportError, httplib2.HttpLib2Error) as error:
-            raise connection_failure(error, "YouTube", SERVER, self.retry.reached) from error
-        except (OSError, EOFError) as error:
+            expected = (
+                "credentials that Google accepts (tokens of a project in testing end after 7 days; "
+                "docs/publish.md)"
+            )
+            said = hidden(str(error.args[0] if error.args else "a refusal"), self.secrets)
+            refuse("YouTube", "YOUTUBE_REFRESH_TOKEN", expected, said)
+        except (TransportError, httplib2.HttpLib2Error, OSError, EOFError) as error:
             if getattr(error, "filename", None):
                 raise  # a file of ours, not the network
             raise connection_failure(error, "YouTube", SERVER, self.retry.reached) from error
-        except (ValueError, LookupError, TypeError) as error:
-            expected, found = "an answer as YouTube gives it", "another"
-            raise LectureError(where=f"YouTube: {what}", expected=expected, found=found) from error
+        except (ValueError, LookupError, TypeError):
+            refuse(f"YouTube: {what}", None, "an answer as YouTube gives it", "another")
 
     def _refusal(self, error: Any, what: str) -> Exception:
         status, reason = int(error.resp.status), _reason_of(error)
@@ -203,9 +223,9 @@ class Service:
 def _reason_of(error: Any) -> str:
     """The reason that YouTube gives, one word of its own; empty without one."""
     try:
-        told = json.loads(error.content)["error"]
+        told = parsed(error.content, dict[str, Any], Path("YouTube"))["error"]
         return str(told["errors"][0]["reason"])
-    except (ValueError, LookupError, TypeError):
+    except (LectureError, LookupError, TypeError):
         return ""
 
 
@@ -216,14 +236,12 @@ class _Sending:
     service: Service
     video: Video
     body: dict[str, Any]
-    note: dict[str, Any]
-    keep: Callable[[], None]
+    note: Note
     say: Callable[[str], None]
 
     def run(self, session: str) -> str:
         """Send what is missing; the id of the video."""
-        name = self.video.path.name
-        media = _media(self.video.path, "video/mp4")
+        name, media = self.video.video, _media(self.video.path, "video/mp4")
         request = self.service.client.videos().insert(
             part="snippet,status", body=self.body, notifySubscribers=False, media_body=media
         )
@@ -237,14 +255,14 @@ class _Sending:
             media.begun = True
             if done is None:
                 self._tell(before, request.resumable_progress)
-        return decoded(done, _Sent, "YouTube", name).id
+        return decoded(done, Item, "YouTube", name).id
 
     def _piece(self, request: Any) -> Any:
         """Send a piece; what YouTube says of the video, after the last one. Raises Passing where
         nothing arrived."""
         before = request.resumable_progress
         try:
-            _, done = self.service._once(self.video.path.name, request.next_chunk)
+            _, done = self.service._once(self.video.video, request.next_chunk)
             if done is None and request.resumable_progress <= before:
                 raise Passing("YouTube accepts no more of the video")
         except Passing:
@@ -259,21 +277,21 @@ class _Sending:
 
     def _keep(self, request: Any) -> None:
         if request.resumable_uri and self.note.get("session") != request.resumable_uri:
-            self.note |= {"session": request.resumable_uri, "session_of": self.video.sha256}
-            self.keep()
+            self.note.save(session=request.resumable_uri, session_of=self.video.sha256)
 
     def _tell(self, before: int, now: int) -> None:
         size = max(1, self.video.size)
         if before * _TENTHS // size != now * _TENTHS // size:
-            self.say(f"{self.video.path.name}: {now * 100 // size} %")
+            self.say(f"{self.video.video}: {now * 100 // size} %")
 
 
-def small(method: Callable[..., Any], path: Path, **query: Any) -> Any:
+def small(
+    method: Callable[..., Any], data: bytes, kind: str = "application/octet-stream", **query: Any
+) -> Any:
     """The request of a file that goes at once: captions, a cover."""
     from googleapiclient.http import MediaInMemoryUpload
 
-    kind = "image/png" if path.suffix == ".png" else "application/octet-stream"
-    return method(media_body=MediaInMemoryUpload(path.read_bytes(), mimetype=kind), **query)
+    return method(media_body=MediaInMemoryUpload(data, mimetype=kind), **query)
 
 
 def _media(path: Path, kind: str) -> Any:
