@@ -15,7 +15,6 @@ from typing import Any
 
 from engine.reader import refuse
 from render.base.reads import sha256
-from render.platforms.facts import together
 from render.platforms.rules import named
 from render.platforms.upload import (
     Note,
@@ -234,11 +233,8 @@ def snippet(published: Published, video: Video, marked: str) -> dict[str, Any]:
 
 
 def _tags(video: Video, marked: str) -> list[str]:
-    """The tags and the mark, as many as YouTube takes together."""
-    tags, limit = list(video.tags), named("youtube").limit("tags together")
-    while tags and limit is not None and together([*tags, marked]) > limit:
-        tags.pop()
-    return [*tags, marked]
+    """The tags and the mark, as many as YouTube takes."""
+    return named("youtube").tags(video.tags, marked)
 
 
 def connect(privacy: str, replace: bool, retry: Retry, say: Callable[[str], None]) -> YouTube:
