@@ -15,16 +15,9 @@ from typing import Any
 
 from engine.reader import refuse
 from render.base.reads import sha256
+from render.platforms import upload
 from render.platforms.rules import named
-from render.platforms.upload import (
-    Note,
-    Passing,
-    Published,
-    Retry,
-    UploadState,
-    Video,
-    credentials,
-)
+from render.platforms.upload import Note, Passing, Published, Retry, UploadState, Video
 from render.platforms.youtube_service import Item, Service, new_client, small
 
 NAMES = ("YOUTUBE_CLIENT_ID", "YOUTUBE_CLIENT_SECRET", "YOUTUBE_REFRESH_TOKEN")
@@ -241,7 +234,7 @@ def connect(privacy: str, replace: bool, retry: Retry, say: Callable[[str], None
     """With credentials from the environment."""
     if privacy and privacy not in PRIVACY:
         refuse(None, "--privacy", ", ".join(PRIVACY), repr(privacy))
-    client, secret, refresh = credentials(NAMES)
+    client, secret, refresh = upload.credentials(NAMES)
     service = Service(new_client(client, secret, refresh), (secret, refresh), retry)
     return YouTube(service, privacy, replace, say)
 

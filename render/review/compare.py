@@ -165,10 +165,6 @@ class Compared:
         return next(numbers, self.reasons[0])
 
     @property
-    def changed_numbers(self) -> int:
-        return len(self.numbers)
-
-    @property
     def elsewhere(self) -> bool:
         """Whether numbers change that are on no picture at the end of a beat."""
         return bool(set(self.numbers) - {change for beat in self.beats for change in beat.numbers})
