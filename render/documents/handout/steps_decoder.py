@@ -13,6 +13,7 @@ from render.documents.handout.workings import (
     mask_of,
     softmax,
 )
+from scenes import verdicts, wording
 from scenes.values import compute
 
 
@@ -151,15 +152,13 @@ def cross_attention(book: Book) -> None:
 
 def weights_told(book: Book, at: Sublayer) -> None:
     """All weights; whether they are nearly even depends on the model."""
-    weights, share = at["weights"][0], 1 / len(at.keys)
+    weights = at["weights"][0]
     at.step(79, "all", at.maps)
-    least, most = (number(compute(what, *weights.scalars()), 3) for what in ("min", "max"))
-    i, j = weights.argmax()
-    even = most.scalar.exact <= 1.2 * share and least.scalar.exact >= 0.8 * share
-    facts = {"least": least, "most": most, "query": at.rows[i], "key": at.keys[j]}
-    book.say("even" if even else "uneven", **facts)
-    (best,) = weights[0].argmax()
-    book.point("best", key=at.keys[best], weight=number(weights[0, best], 3))
+    flat = weights.scalars()
+    least, most = (number(compute(what, *flat), wording.SHARES) for what in ("min", "max"))
+    queries, sources = wording.named(at.rows), wording.named(at.keys)
+    book.case("even", wording.cross(weights, queries, sources), "", least=least, most=most)
+    book.case("best", wording.largest(weights[0], queries[0], sources))
 
 
 def output(book: Book) -> None:
@@ -183,7 +182,8 @@ def output(book: Book) -> None:
 
 
 def ranks(book: Book, goals: list[int]) -> None:
-    words, vocabulary, p = book.target, book.vocabulary, book.training["probabilities"]
+    run, words, vocabulary = book.training, book.target, book.vocabulary
+    p = run["probabilities"]
     book.step(88, "rank")
     guesses = [row.argmax()[0] for row in p]
     lines = []
@@ -194,12 +194,12 @@ def ranks(book: Book, goals: list[int]) -> None:
     head = ("position", "goal", "guess", "p_goal", "rank_head")
     hits = [i for i, (goal, guess) in enumerate(zip(goals, guesses, strict=True)) if goal == guess]
     book.table("table", head, lines, marked=hits)
-    facts = {"goal": words[0], "guess": vocabulary[guesses[0]], "rank": lines[0][-1]}
-    book.point("right" if goals[0] == guesses[0] else "wrong", **facts)
+    standing = verdicts.standing_of(goals[0], run["logits"][0], p[0], vocabulary)
+    book.case("standing", verdicts.standing(standing), target=vocabulary[goals[0]])
 
 
 def losses(book: Book, goals: list[int]) -> None:
-    run, words = book.training, book.target
+    run, vocabulary = book.training, book.vocabulary
     p, loss = run["probabilities"], run["loss.per_position"]
     book.step(89, "loss")
     book.formula(Typst('"loss" = - ln p("target")'))
@@ -210,6 +210,10 @@ def losses(book: Book, goals: list[int]) -> None:
     book.step(90, "mean", count=count)
     total = Group(joined(numbers(loss)))
     book.equation(book.upright("mean_loss"), (total, OVER, count), run["loss.mean"][()])
-    (worst,) = loss.argmax()
-    book.say("learn", goal=words[worst], p=p[worst, goals[worst]], loss=loss[worst])
+    found = wording.top(loss, wording.VALUES)
+    case = verdicts.largest_loss(loss, [vocabulary[goal] for goal in goals])
+    if case.name == "one":
+        (i,) = found.at[0]
+        case += verdicts.probability(p[i, goals[i]])
+    book.case("learn", case, "")
     book.point("shift")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from render.documents.handout.book import Book, number, numbers, of, visible, whole
-from render.documents.handout.content import TIMES, Group, Number, Typst, joined
+from render.documents.handout.content import TIMES, Group, Typst, joined
 from render.documents.handout.workings import Sublayer, decimals_of, last_norm
-from scenes.values import Scalar, Values, compute
+from scenes import wording
+from scenes.values import Scalar, compute
 
 
 def projections(book: Book) -> None:
@@ -40,11 +41,13 @@ def projections(book: Book) -> None:
 
 def scores(book: Book) -> None:
     at = Sublayer(book, "encoder", 0, "self_attn")
-    weights, row = at["weights"], at["scores"][0, 0]
+    weights, row, words = at["weights"], at["scores"][0, 0], at.keys
     at.step(23, "dot", at.dots)
     at.step(24, "scale", at.scaled)
-    (best,) = row.argmax()
-    book.point("largest", key=at.keys[best], score=row[best])
+    found = wording.top(row, wording.VALUES)
+    facts = {"key": words[found.at[0][0]], "score": number(found.value)}
+    counts = {"n": whole(len(found.at)), "count": whole(found.count)}
+    book.point("largest" if len(found.at) == 1 else "largest_shared", **facts, **counts)
     at.step(25, "softmax", largest=compute("max", *row))
     book.formula(Typst("a_j = exp(s_j - max s) / (sum_k exp(s_k - max s))"))
     at.softmax()
@@ -52,17 +55,7 @@ def scores(book: Book) -> None:
     at.step(26, "maps", sum=total)
     book.equation(of("sum", at.token), joined(numbers(weights[0, 0], 3)), total)
     at.maps()
-    strongest_pairs(book, weights, at.keys)
-
-
-def strongest_pairs(book: Book, weights: Values, words: tuple[str, ...]) -> None:
-    """Each head's strongest pair: whether they are the same depends on the weights."""
-    pairs = [weights[head].argmax() for head in (0, 1)]
-    facts: dict[str, str | Number] = {}
-    for n, (head, (i, j)) in enumerate(enumerate(pairs), start=1):
-        facts |= {f"query_{n}": words[i], f"key_{n}": words[j]}
-        facts |= {f"weight_{n}": number(weights[head, i, j], 3)}
-    book.point("same" if pairs[0] == pairs[1] else "differ", **facts)
+    book.case("heads", wording.heads(weights, words, words))
 
 
 def first_layer(book: Book) -> None:
@@ -119,9 +112,9 @@ def compared(book: Book) -> None:
     """Layer 1 against layer 2: what is most looked at, and how evenly."""
     run, words, token = book.training, book.source, book.source[0]
     layers = [run[f"encoder.{layer}.self_attn.weights"] for layer in (0, 1)]
-    tops = [weights[0, 0].argmax()[0] for weights in layers]
-    book.step(43, token=token, key_1=words[tops[0]], key_2=words[tops[1]])
-    book.say("row_same" if tops[0] == tops[1] else "row_differ")
+    first, second = (wording.largest(weights[0, 0], token, words) for weights in layers)
+    book.step(43, token=token)
+    book.case("row", first.named("first") + second.named("second"), "")
     lines = [numbers(weights[0, 0], 3) for weights in layers]
     book.matrix("rows", lines, ["L1", "L2"], words, look="heat")
     book.say("entropy", most=number(compute("log", run.size("source.ids", 0)), 3))
@@ -135,15 +128,12 @@ def compared(book: Book) -> None:
     pairs: list[tuple[Scalar, Scalar]] = []
     for head in range(layers[0].shape[0]):
         for i, word in enumerate(words):
-            first, second = (compute("entropy", *weights[head, i]) for weights in layers)
-            pairs.append((first, second))
+            one, other = (compute("entropy", *weights[head, i]) for weights in layers)
+            pairs.append((one, other))
             name = book.words("row_of", head=whole(head + 1), token=word)
-            table.append((name, number(first, 3), number(second, 3)))
+            table.append((name, number(one, 3), number(other, 3)))
     book.table("table", ("row", ("L1",), ("L2",)), table)
-    more = whole(compute("count_greater", *(b for _, b in pairs), *(a for a, _ in pairs)))
-    total = whole(compute("count", *(a for a, _ in pairs)))
-    everywhere = more.scalar.exact == total.scalar.exact
-    book.point("even_all" if everywhere else "even_some", more=more, total=total)
+    book.case("even", wording.entropy_rows(pairs, layers[0].shape[0]))
 
 
 def memory(book: Book) -> None:
