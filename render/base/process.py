@@ -18,6 +18,7 @@ from typing import TypeVar
 Job = TypeVar("Job")
 Done = TypeVar("Done")
 _CGROUP = Path("/sys/fs/cgroup")
+_NO_LIMIT = 1e6
 
 
 def usable_cores(cgroup: Path = _CGROUP) -> int:
@@ -26,26 +27,19 @@ def usable_cores(cgroup: Path = _CGROUP) -> int:
         cores = len(os.sched_getaffinity(0))
     else:
         cores = os.cpu_count() or 1
-    quota = _quota(cgroup)
-    return max(1, cores if quota is None else min(cores, math.floor(quota + 0.5)))
+    return max(1, min(cores, math.floor(_quota(cgroup) + 0.5)))
 
 
-def _quota(cgroup: Path) -> float | None:
-    """Cores' worth of time that the control group grants; None without a limit."""
-    try:
-        allowed, period = (cgroup / "cpu.max").read_text().split()[:2]  # version 2
-    except (OSError, ValueError):
+def _quota(cgroup: Path) -> float:
+    """Cores' worth of time that the control group grants; very many without a limit."""
+    old = [cgroup / "cpu" / f"cpu.cfs_{name}_us" for name in ("quota", "period")]  # version 1
+    for files in ([cgroup / "cpu.max"], old):
         try:
-            folder = cgroup / "cpu"  # version 1
-            allowed = (folder / "cpu.cfs_quota_us").read_text().strip()
-            period = (folder / "cpu.cfs_period_us").read_text().strip()
-        except OSError:
-            return None
-    try:
-        quota = int(allowed) / int(period)
-    except (ValueError, ZeroDivisionError):
-        return None
-    return quota if quota > 0 else None
+            allowed, period = " ".join(file.read_text() for file in files).split()[:2]
+            return int(allowed) / int(period) if int(allowed) > 0 else _NO_LIMIT
+        except (OSError, ValueError, ZeroDivisionError):
+            continue
+    return _NO_LIMIT
 
 
 class Stopped(BaseException):
