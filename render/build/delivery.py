@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.base.files import Workspace, bring, put_file, write_state
+from render.base.files import (
+    Workspace,
+    bring,
+    put_file,
+    put_folder,
+    staging_folder,
+    write_state,
+)
 from render.base.reader import Reader
 from render.base.reads import Made, Stamp
 from render.build.cache import Cache
@@ -67,6 +74,9 @@ class Delivery:
             with contextlib.suppress(OSError):  # put_file reports it
                 target.parent.mkdir(parents=True, exist_ok=True)
             put_file(made.path(role), target)
+        folder = product.folder()
+        if folder is not None:
+            made = put_whole(made, folder)
         paths = {**made.paths, **{role: str(path) for role, path in targets.items()}}
         made = replace(made, paths=paths)
         write_state(product.record, made.to_json())
@@ -75,6 +85,20 @@ class Delivery:
         if product.cached and not taken and all(i.digest for i in made.inputs if i.kind == "code"):
             self._cache.put(product, made, {role: Path(path) for role, path in paths.items()})
         return made
+
+
+def put_whole(made: Made, folder: Path) -> Made:
+    """Put all files of a record into a folder, in the place of the one that was there. Raises
+    LectureError, and leaves everything as it was, where that cannot be."""
+    with staging_folder(folder) as fresh:
+        for role in made.files:
+            (fresh / role).parent.mkdir(parents=True, exist_ok=True)
+            bring(made.path(role), fresh / role)
+        put_folder(fresh, folder)
+    paths = {role: folder / role for role in made.files}
+    stamps = made.files.items()  # a copy on another disk has a time of its own
+    files = {role: replace(was, mtime_ns=paths[role].stat().st_mtime_ns) for role, was in stamps}
+    return replace(made, files=files, paths={role: str(path) for role, path in paths.items()})
 
 
 def safe_copy(path: Path, stamp: Stamp, copy: Path) -> Path:

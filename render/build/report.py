@@ -303,9 +303,8 @@ def summary(reports: Sequence[Report]) -> Iterator[str]:
             yield f"    {each.job.out.name}/{name}{each.job.of_track}: {failure.line}"
 
 
-def exit_code(reports: Sequence[Report], complaints: int) -> int:
+def exit_code(failures: Sequence[Failure], complaints: int) -> int:
     """0 all well, 2 a mistake in the input, 1 in the code or among the recordings."""
-    failures = [failure for each in reports for failure in each.failures.values()]
     if not failures:
         return 1 if complaints else 0
     return 2 if all(failure.mistake for failure in failures) else 1

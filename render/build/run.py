@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -25,10 +25,11 @@ from render.build.events import Event, Pool
 from render.build.inputs import Now
 from render.build.job import How, Job
 from render.build.lecture import Lecture
+from render.build.materials import Material
 from render.build.places import CacheChoice
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
-from render.build.products import Pictures, Video
+from render.build.products import OfVideo, Pictures, Video
 from render.build.report import Report, announcement, exit_code, summary
 from render.build.screen import Estimate, Screen
 from render.media.quality import BYTES_PER_SECOND
@@ -37,21 +38,39 @@ WATCHED = "LECTURE_WATCHED"  # set in the environment of a render that --watch s
 
 
 class Run:
-    """Makes what of ``jobs`` is not up to date. Making one raises LectureError for what cannot be:
-    invalid weight files, no ffmpeg, no folder of recordings."""
+    """Makes what of ``jobs`` is not up to date, and what ``materials`` names for each lecture.
+    ``render``: whether videos are made too; else they are taken as they are.
 
-    def __init__(self, jobs: Sequence[Job], how: How | None = None) -> None:
+    Making one raises LectureError for what cannot be: invalid weight files, no ffmpeg, no folder of
+    recordings, something foreign where materials are to be put."""
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        how: How | None = None,
+        materials: Callable[[Lecture], Material] | None = None,
+        *,
+        render: bool = True,
+    ) -> None:
         self.how = how or How()
+        self.render = render
         self.now = Now(jobs[0].out / STATE)
         for job in jobs:
             self.now.passes(job.values())  # so that invalid weight files are reported first
         self.lectures = [Lecture.of(job) for job in jobs]
-        products = [product for lecture in self.lectures for product in lecture.products()]
-        self.plan = Plan(products, self.now, self._is_forced)
+        self.materials = [materials(lecture) for lecture in self.lectures] if materials else []
+        for material in self.materials:
+            material.refuse_foreign()
+        products: list[Product] = []
+        for lecture in self.lectures if render else ():
+            products += lecture.products()
+        products += self.materials
+        self.plan = Plan(products, self.now, self._is_forced, self._is_as_it_is)
         alone, brief = len(jobs) == 1, bool(os.environ.get(WATCHED))
         told: set[Path] = set()
         self.reports = [
-            Report(lecture, self.plan, told, alone=alone, brief=brief) for lecture in self.lectures
+            Report(lecture, self.plan, told, alone=alone, brief=brief)
+            for lecture in (self.lectures if render else ())
         ]
         self._lost: set[str] = set()
         self._folders: dict[str, Path] = {}
@@ -70,23 +89,39 @@ class Run:
             if len(self.reports) > 1:
                 yield f"{report.job.out}{report.job.of_track}:"
             yield from report.explain(self.how.force, stored)
+        for material in self.materials:
+            step = self.plan.steps[material.id]
+            how = (
+                "up to date" if step.made else "in the store" if step.id in stored else "to be made"
+            )
+            yield f"{material.target}: {how}"
+            yield from (f"    {reason.line}" for reason in step.reasons)
 
     def announcement(self) -> str:
         """What is about to be rendered and why, in a line; empty if nothing is."""
         return announcement(self.reports, self.how.force)
 
     def as_they_are(self, command: str) -> Iterator[str]:
-        """What is out of date, a line each. Raises LectureError, with the ``command`` that renders
-        it, where a film is missing."""
-        for report in self.reports:
-            job, why = report.job, report.out_of_date()
-            film = job.out / job.film_name
-            if why and not film.is_file():
-                expected = f"a film (type: {command})"
-                raise LectureError(where=film, expected=expected, found=f"none, {why}")
-            if why:
-                yield f"{job.out}: {why}; published as it is (to render: {command})"
-        yield from (line for lecture in self.lectures for line in lecture.complaints(self.plan))
+        """Which videos are taken although they are out of date, a line for each job. Raises
+        LectureError, with the ``command`` that renders them, where one is missing."""
+        for material in self.materials:
+            for need in self._missing(material):
+                expected = f"a {'film' if need.of_film else 'video'} (type: {command})"
+                raise LectureError(where=need.path, expected=expected, found="none")
+        steps = self.plan.steps.values()
+        stale = [step for step in reversed(steps) if step.made and step.reasons]
+        for out, step in {step.product.job.out: step for step in stale}.items():
+            why = f"{step.product.name} is out of date ({step.reasons[0].line})"
+            yield f"{out}: {why}; taken as it is (to render: {command})"
+        yield from self._complaints()
+
+    def _missing(self, product: Product) -> Iterator[OfVideo]:
+        for role, need in self.now.needs(product).items():
+            settled = self.plan.is_settled(need.id) or product.optional(role)
+            if isinstance(need, Material):
+                yield from self._missing(need)
+            elif isinstance(need, OfVideo) and not settled:
+                yield need
 
     def make(self) -> int:
         """Make it. Exit code: 0 all well, 2 a mistake in the input, 1 in the code."""
@@ -104,10 +139,53 @@ class Run:
         if len(self.reports) > 1:
             for line in summary(self.reports):
                 print(one_line(line), flush=True)
-        complaints = [line for lecture in self.lectures for line in lecture.complaints(self.plan)]
+        complaints = self._complaints() if self.render else []
         for line in complaints:
             print(f"render: {one_line(line)}", file=sys.stderr, flush=True)
-        return exit_code(self.reports, len(complaints)) or (2 if failed else 0)
+        code = exit_code(self._failures(), len(complaints)) or (2 if failed else 0)
+        for material in self.materials:
+            self._tell_of(material)
+        return code
+
+    def _complaints(self) -> list[str]:
+        """A line for each recording that is missing or cannot be used."""
+        return [line for lecture in self.lectures for line in lecture.complaints(self.plan)]
+
+    def _failures(self) -> list[Failure]:
+        """Of what was asked for."""
+        found = [failure for report in self.reports for failure in report.failures.values()]
+        failed = (self.plan.failures.get(material.id) for material in self.materials)
+        return [*found, *filter(None, failed)]
+
+    def _tell_of(self, material: Material) -> None:
+        """What became of a material: good news on stdout, faults on stderr."""
+        made, failure = self.plan.steps[material.id].made, self.plan.failures.get(material.id)
+        if failure:
+            for line in failure.details:
+                print(f"not accepted: {one_line(line)}", file=sys.stderr)
+            print(f"render: {failure.line}", file=sys.stderr, flush=True)
+        elif made is None or self._is_amiss():
+            more = "; the same command with --no-render takes the videos as they are"
+            told = f"render: {material.missed}, for the reasons above{more if self.render else ''}"
+            print(told, file=sys.stderr, flush=True)
+        else:
+            for line in material.lines(made):
+                print(one_line(line), flush=True)
+
+    def _is_amiss(self) -> bool:
+        """Whether videos were to be made and something is wrong with them."""
+        return self.render and bool(self._complaints() or any(r.failures for r in self.reports))
+
+    def _is_withheld(self, step: Step) -> bool:
+        """Whether a step is a material that waits for everything else, or that nobody may have
+        since something is amiss."""
+        if not isinstance(step.product, Material):
+            return False
+        others = (each.product for each in self.plan.due())
+        return any(not isinstance(each, Material) for each in others) or self._is_amiss()
+
+    def _is_as_it_is(self, product: Product) -> bool:
+        return not self.render and not isinstance(product, Material)
 
     def _is_forced(self, product: Product) -> bool:
         own = isinstance(product, Video) and not product.of_film
@@ -124,7 +202,8 @@ class Run:
     def _work(self) -> bool:
         """Make everything that is due; returns whether a cache that was named has failed."""
         first = self.lectures[0].job
-        self.now.ffmpeg()  # so that a missing one is reported first
+        if any(isinstance(step.product, Video) for step in self.plan.due()):
+            self.now.ffmpeg()  # so that a missing one is reported first
         with stoppable(), Workspace(first.out) as self._space:
             for lecture in self.lectures[1:]:
                 make_folder(lecture.job.out / STATE)
@@ -182,7 +261,7 @@ class Run:
         while again:
             again = False
             for step in self.plan.ready():
-                if self._waits(step):
+                if self._waits(step) or self._is_withheld(step):
                     continue
                 if self._take(step):
                     again = True
@@ -258,7 +337,7 @@ class Run:
         made = self.plan.steps[need.id].made
         assert made is not None
         paths = {}
-        for role in product.opens & set(made.files):
+        for role in product.opened(made):
             path = self.plan.paths[need.id, role]
             if not path.is_relative_to(self._space.folder):
                 copy = self._space.fresh_folder("needs") / path.name

@@ -12,7 +12,7 @@ from engine.errors import one_line
 from render.base.process import usable_cores
 from render.build.job import BuildOptions, How, jobs_of
 from render.build.places import DEFAULT_SIZE, choose
-from render.cli.options import Jobs, Scenes, Store, takes
+from render.cli.options import Explain, Jobs, Scenes, Store, takes
 
 EVERYTHING = (
     *("quality", "lang", "weights", "track", "lesson", "out"),
@@ -21,10 +21,6 @@ EVERYTHING = (
 
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Also render what is up to date.")]
-ExplainOption = Annotated[
-    bool,
-    typer.Option("--explain", help="Render nothing; list what would be rendered, and why."),
-]
 StoreSizeOption = Annotated[
     str,
     typer.Option(metavar="SIZE", help="Size limit; what was used longest ago is removed first."),
@@ -52,7 +48,7 @@ def make(
     scenes: Scenes = None,
     jobs: Jobs = None,
     force: ForceOption = False,
-    explain: ExplainOption = False,
+    explain: Explain = False,
     store: Store = None,
     store_size: StoreSizeOption = DEFAULT_SIZE,
     watch: WatchOption = False,

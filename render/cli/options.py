@@ -39,6 +39,10 @@ Store = Annotated[
         show_default=False,
     ),
 ]
+Explain = Annotated[
+    bool,
+    typer.Option("--explain", help="Render nothing; list what would be rendered, and why."),
+]
 Render = Annotated[
     bool,
     typer.Option(
