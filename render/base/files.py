@@ -185,6 +185,19 @@ def make_folder(path: Path) -> None:
             pass
 
 
+def refuse_foreign(target: Path, mark: str, expected: str) -> None:
+    """Raise LectureError where ``target``, a folder to be replaced, is neither free nor empty nor
+    has the file ``mark`` in it, by which our own are known."""
+    found = "a file or a link"
+    if target.is_dir() and not target.is_symlink():
+        if (target / mark).is_file() or not any(target.iterdir()):
+            return
+        found = f"a folder with other contents and no {mark}"
+    elif not target.exists() and not target.is_symlink():
+        return
+    raise LectureError(where=target, field="--out", expected=expected, found=found)
+
+
 @contextlib.contextmanager
 def alone(path: Path, expected: str, found: str) -> Iterator[None]:
     """Hold the lock of a file or folder. Raises LectureError with ``expected`` and ``found`` where

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import math
-import multiprocessing
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import connection
 from pathlib import Path
 from types import FrameType
 from typing import TypeVar
@@ -71,6 +68,9 @@ def stoppable() -> Iterator[None]:
 def end_with_parent() -> None:
     """End this process, one of multiprocessing's, and its process group where it leads one, as soon
     as its parent is gone."""
+    import multiprocessing
+    from multiprocessing import connection
+
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -92,6 +92,9 @@ def share_out(work: Callable[[Job], Done], jobs: Sequence[Job], processes: int) 
     if processes == 1 or len(jobs) == 1:
         yield from map(work, jobs)
         return
+    import multiprocessing  # late: a run with nothing to do starts no processes
+    from concurrent.futures import ProcessPoolExecutor
+
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(
         min(processes, len(jobs)), mp_context=context, initializer=end_with_parent
