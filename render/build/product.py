@@ -15,7 +15,6 @@ LectureError for a mistake in the input.
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -155,7 +154,7 @@ class Product(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """All that a worker needs to make a product; plain data, see :meth:`to_json`.
+    """All that a worker needs to make a product; plain data that can be pickled.
 
     ``inputs``: those known before, with the digests of code that the run was planned with.
     ``folder``: private, made by the pool; files, log.txt and everything temporary go there.
@@ -184,29 +183,6 @@ class Work:
     def log(self) -> Path:
         """Everything that the maker, Manim and Python print."""
         return Path(self.folder) / "log.txt"
-
-    def to_json(self) -> str:
-        """The work as one JSON document, for a process elsewhere."""
-        said = {name: getattr(self, name) for name in self.__slots__}
-        said["needs"] = {
-            role: {"made": made.to_json(), "paths": dict(made.paths)}
-            for role, made in self.needs.items()
-        }
-        said["inputs"] = [[one.kind, one.name, one.arg, one.digest] for one in self.inputs]
-        said["also"] = self.also.to_json() if self.also else None
-        return json.dumps(said)
-
-    @classmethod
-    def from_json(cls, text: str) -> Work:
-        said = json.loads(text)
-        needs = {
-            role: Made.from_json(each["made"], each["paths"])
-            for role, each in said["needs"].items()
-        }
-        inputs = tuple(Input(*each) for each in said["inputs"])
-        more = {name: tuple(said[name]) for name in ("modules", "aside")}
-        also = cls.from_json(said["also"]) if said["also"] else None
-        return cls(**{**said, **more, "needs": needs, "inputs": inputs, "also": also})
 
 
 Action = Literal["keep", "take", "build"]

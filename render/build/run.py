@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.errors import LectureError, one_line
 from render.base.failure import Failure
@@ -21,7 +21,6 @@ from render.base.process import stoppable
 from render.base.reads import Made
 from render.build.cache import Cache
 from render.build.delivery import Delivery, safe_copy
-from render.build.events import Event, Pool
 from render.build.inputs import Now
 from render.build.job import How, Job
 from render.build.lecture import Lecture
@@ -33,6 +32,10 @@ from render.build.report import Report, announcement, exit_code, summary
 from render.build.screen import Estimate, Screen
 from render.build.videos import Video
 from render.media.quality import BYTES_PER_SECOND
+
+if TYPE_CHECKING:
+    from render.build.workers.pool import LocalPool
+    from render.build.workers.worker import Event
 
 WATCHED = "LECTURE_WATCHED"  # set in the environment of a render that --watch starts
 
@@ -145,13 +148,13 @@ class Run:
                 self._loop()
             return self._cache.failed
 
-    def _pool(self, slots: int) -> AbstractContextManager[Pool]:
+    def _pool(self, slots: int) -> LocalPool:
         """The processes of this machine, or those of a cluster."""
         if self.how.cluster is None:
-            from render.build.pool import LocalPool
+            from render.build.workers.pool import LocalPool
 
             return LocalPool(slots, self._space.lock)
-        from render.build.cluster import ClusterPool
+        from render.build.workers.cluster import ClusterPool
 
         scratch = self._space.fresh_folder("cluster")
         return ClusterPool(self.how.cluster, self._cache, scratch, self._screen.say)
@@ -160,7 +163,7 @@ class Run:
         """The cache of this run; on a cluster there must be one."""
         if self.how.cluster is None:
             return self.how.cache
-        from render.build.cluster import cache_for
+        from render.build.workers.cluster import cache_for
 
         return cache_for(self.how.cache, self._space.folder)
 
@@ -271,9 +274,6 @@ class Run:
 
     def _heed(self, event: Event) -> int:
         """Take note of an event; returns how many steps are over by it."""
-        if event.kind == "line":
-            self._screen.say(event.line)
-            return 0
         step = self.plan.steps[event.step]
         if event.kind == "started":
             if step.id in self._estimate:

@@ -75,7 +75,7 @@ def make(
 
     cache = choose(store, store_size)
     if cluster:
-        from render.build.cluster import check
+        from render.build.workers.cluster import check
 
         check(cluster, cache)
     asked = jobs_of(options, scenes or ())
