@@ -40,7 +40,7 @@ from render.documents.handout.content import (
 )
 from render.documents.handout.write import of_settings
 from render.review.numbers import NAME, Recomputer
-from scenes import lessons
+from scenes import lessons, texts
 from scenes.rounding import shown
 from scenes.settings import Settings
 from scenes.values import constant
@@ -220,6 +220,16 @@ def test_pdf_is_one(made, name):
     assert len(re.findall(rb"/Type\s*/Page\b", written)) > 15
 
 
+def says(text: str, family: str, case: str, facts: dict[str, str]) -> bool:
+    """Whether a text says the sentence of a case, with these facts and any others."""
+    template = texts.load("en")["wording"][family][case]
+    pieces = [
+        re.escape(facts.get(span.text, "")) or ".+?" if span.is_fact else re.escape(span.text)
+        for span in texts.parse(template)
+    ]
+    return re.search("".join(pieces), text) is not None
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_words_follow_the_weights(seed, tmp_path):
     """The words of the handout, against the plain Python that checks those of the scenes."""
@@ -235,20 +245,21 @@ def test_words_follow_the_weights(seed, tmp_path):
         return claims[scene][beat][1]
 
     assert f"the largest score belongs to {facts(8, 'takeaway')['key']}:" in said[24]
-    heads = facts(8, "heads")
-    assert f"at {heads['query_1']} → {heads['key_1']}" in said[26]
-    assert ("Both heads" in said[26]) == (variant(8, "heads") == "same")
-    assert ("In both layers" in said[43]) == (variant(10, "row") == "same")
-    assert ("all of them" in said[43]) == (variant(10, "rows") == "all")
+    assert says(said[26], "heads", variant(8, "heads"), facts(8, "heads"))
+    for side, case in zip(("first", "second"), variant(10, "row").split("_"), strict=True):
+        own = {k.partition("_")[2]: v for k, v in facts(10, "row").items() if k.startswith(side)}
+        assert says(said[43], "largest", case, own)
+    rows = variant(10, "rows")
+    assert says(said[43], "entropy_rows", "some_none" if rows == "two" else rows, {})
     peek = facts(11, "scores")
     assert ("Left alone" in said[54]) == (variant(11, "scores") == "ahead")
     pair = "“{query}” would score highest on “{key}”" if "Left" in said[54] else "{query} → {key}"
     assert pair.format(**peek) in said[54]
-    assert ("nearly even" in said[79]) == (variant(13, "even") == "")
-    best = facts(13, "takeaway")
-    assert f"“{best['query']}” takes most from {best['key']}:" in said[79]
-    assert ("is the likeliest: right" in said[88]) == (variant(14, "rank") == "right")
+    assert says(said[79], "cross", variant(13, "even"), facts(13, "even"))
+    assert says(said[79], "largest", variant(13, "takeaway"), facts(13, "takeaway"))
+    assert says(said[88], "standing", variant(14, "rank"), facts(14, "rank"))
     assert f"target is “{facts(14, 'learn')['target']}”" in said[90]
+    assert ("probability below" in said[90]) == (variant(14, "learn") == "one_hidden")
     assert ("writes the same" in said[91]) == (variant(15, "free") == "same")
     assert ("are exactly those" in said[92]) == (variant(16, "training") == "equal")
     assert ("and it is: this step" in said[92]) == (variant(16, "hoped") == "hit")
@@ -342,7 +353,9 @@ def test_both_languages_have_the_same_texts_with_the_same_facts():
                 found[f"{path}.{key}"] = set(re.findall(r"\{(\w+)\}", value))
         return found
 
-    one, other = (flat(words.load(language)) for language in ("zh", "en"))
+    one, other = (
+        flat(words.load(language, texts.load(language)["wording"])) for language in ("zh", "en")
+    )
     assert one.keys() == other.keys()
     assert len(one) > 300
 

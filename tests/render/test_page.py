@@ -74,7 +74,7 @@ def page_of(video: Path) -> Page:
 def keys() -> list[str]:
     from render.documents.handout import words
 
-    return list(words.load("zh")["names"])
+    return list(words.load("zh", {})["names"])
 
 
 KEYS = keys()

@@ -28,7 +28,9 @@ from render.documents.handout.content import (
 )
 from render.documents.handout.words import Fact
 from scenes.rounding import decimals_needed, leading
+from scenes.texts import Say
 from scenes.values import Run, Scalar, Values, compute, constant
+from scenes.wording import Case
 
 
 class Book:
@@ -40,7 +42,7 @@ class Book:
     def __init__(self, reads: Reads, language: str, weights: Mapping[str, str]) -> None:
         self.reads, self.language = reads, language
         self.seen = engine_reads.Reads()
-        self.texts = words.load(language, reads.file)
+        self.texts = words.load(language, reads.text(language, "wording"), reads.file)
         self._runs: dict[str, Run] = {}
         names = dict(self.texts["names"])
         origin = str(names["made_from"]).format_map(weights)
@@ -119,6 +121,14 @@ class Book:
     def point(self, key: str, /, **facts: Fact) -> None:
         """The sentence of a step that is to be kept."""
         self.say(key, "point", **facts)
+
+    def case(self, key: str, case: Case, kind: str = "point", /, **more: Fact) -> None:
+        """A sentence of a text that says ``{family.*}``."""
+        facts = {
+            name: Number(fact.scalar, fact.decimals) if isinstance(fact, Say) else fact
+            for name, fact in case.facts.items()
+        }
+        self.say(f"{key}_{case.name}", kind, **facts, **more)
 
     # -- what is worked out ----------------------------------------------------------------------
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from render.documents.handout import workings
 from render.documents.handout.book import Book, number, numbers, of, visible, whole
-from render.documents.handout.content import OVER, Group, Number, Typst, joined
+from render.documents.handout.content import OVER, Group, Typst, joined
 from render.documents.handout.steps_encoder import cross_layer
 from render.documents.handout.workings import Place, last_norm, place
+from scenes import verdicts, wording
 from scenes.values import compute
 
 
@@ -42,14 +43,10 @@ def weights_told(book: Book, at: Place) -> None:
     book.step(79, "all")
     workings.maps(book, at, words, keys)
     flat = weights.scalars()
-    least, most = (number(compute(what, *flat), 3) for what in ("min", "max"))
-    i, j = weights.argmax()
-    share = 1 / len(keys)
-    even = most.scalar.exact <= 1.2 * share and least.scalar.exact >= 0.8 * share
-    first = number(weights[0, weights[0].argmax()[0]], 3)
-    facts = {"least": least, "most": most, "query": words[i], "key": words[j]}
-    book.say("even" if even else "uneven", **facts)
-    book.point("best", token=words[0], key=keys[weights[0].argmax()[0]], weight=first)
+    least, most = (number(compute(what, *flat), wording.SHARES) for what in ("min", "max"))
+    queries, sources = wording.named(words), wording.named(keys)
+    book.case("even", wording.cross(weights, queries, sources), "", least=least, most=most)
+    book.case("best", wording.largest(weights[0], queries[0], sources))
 
 
 def rest(book: Book, at: Place) -> None:
@@ -105,17 +102,12 @@ def ranks(book: Book, goals: list[int]) -> None:
     head = [book.words(key) for key in ("position", "goal", "guess", "p_goal", "rank_head")]
     hits = [i for i, (goal, guess) in enumerate(zip(goals, guesses, strict=True)) if goal == guess]
     book.table(book.words("table"), head, lines, marked=hits)
-    facts: dict[str, str | Number] = {"goal": words[0]}
-    if goals[0] == guesses[0]:
-        book.point("right", **facts)
-        return
-    facts["guess"] = vocabulary[guesses[0]]
-    facts["rank"] = whole(compute("rank", p[0, goals[0]], *p[0]))
-    book.point("wrong", **facts)
+    standing = verdicts.standing_of(goals[0], run["logits"][0], p[0], vocabulary)
+    book.case("standing", verdicts.standing(standing), target=vocabulary[goals[0]])
 
 
 def losses(book: Book, goals: list[int]) -> None:
-    run, words = book.training, book.target
+    run, vocabulary = book.training, book.vocabulary
     p, loss = run["probabilities"], run["loss.per_position"]
     book.step(89, "loss", one=whole(1), zero=whole(0))
     book.formula(Typst('"loss" = - ln p("target")'))
@@ -127,7 +119,10 @@ def losses(book: Book, goals: list[int]) -> None:
     book.say("mean", count=count)
     total = Group(joined(numbers(loss)))
     book.equation(book.upright("mean_loss"), (total, OVER, count), (mean,))
-    (worst,) = loss.argmax()
-    facts = {"goal": words[worst], "p": number(p[worst, goals[worst]]), "loss": number(loss[worst])}
-    book.say("learn", **facts)
+    found = wording.top(loss, wording.VALUES)
+    case = verdicts.largest_loss(loss, [vocabulary[goal] for goal in goals])
+    if case.name == "one":
+        (i,) = found.at[0]
+        case += verdicts.probability(p[i, goals[i]])
+    book.case("learn", case, "")
     book.point("shift")

@@ -6,6 +6,7 @@ from render.documents.handout import workings
 from render.documents.handout.book import Book, number, numbers, of, visible, whole
 from render.documents.handout.content import TIMES, Group, Number, Parts, Typst, joined
 from render.documents.handout.workings import Place, last_norm, place
+from scenes import wording
 from scenes.values import Scalar, Values, compute
 
 
@@ -50,8 +51,10 @@ def scores(book: Book) -> None:
     workings.dots(book, at, 0, words, words)
     book.step(24, "scale", d_k=whole(book.training.size(f"{at.name}.q", 2)))
     workings.scaled(book, at, 0, words, words)
-    (best,) = at["scores"][0, 0].argmax()
-    book.point("largest", key=words[best], score=number(at["scores"][0, 0, best]), token=token)
+    found = wording.top(at["scores"][0, 0], wording.VALUES)
+    facts = {"key": words[found.at[0][0]], "score": number(found.value), "token": token}
+    counts = {"n": whole(len(found.at)), "count": whole(found.count)}
+    book.point("largest" if len(found.at) == 1 else "largest_shared", **facts, **counts)
     book.step(25, "softmax", token=token, largest=number(compute("max", *at["scores"][0, 0])))
     book.formula(Typst("a_j = exp(s_j - max s) / (sum_k exp(s_k - max s))"))
     workings.softmax(book, at, 0, words, token)
@@ -59,17 +62,7 @@ def scores(book: Book) -> None:
     shares = joined(numbers(weights[0, 0], 3))
     book.equation(of("sum", token), shares, (whole(weights[0, 0].sum()),))
     workings.maps(book, at, words, words)
-    strongest_pairs(book, weights, words)
-
-
-def strongest_pairs(book: Book, weights: Values, words: tuple[str, ...]) -> None:
-    """Each head's strongest pair: whether they are the same depends on the weights."""
-    pairs = [weights[head].argmax() for head in (0, 1)]
-    facts: dict[str, str | Number] = {}
-    for n, (head, (i, j)) in enumerate(enumerate(pairs), start=1):
-        facts |= {f"query_{n}": words[i], f"key_{n}": words[j]}
-        facts |= {f"weight_{n}": number(weights[head, i, j], 3)}
-    book.point("same" if pairs[0] == pairs[1] else "differ", **facts)
+    book.case("heads", wording.heads(weights, words, words))
 
 
 def first_layer(book: Book) -> None:
@@ -159,10 +152,9 @@ def compared(book: Book) -> None:
     """Layer 1 against layer 2: what is most looked at, and how evenly."""
     run, words, token = book.training, book.source, book.source[0]
     layers = [run[f"encoder.{layer}.self_attn.weights"] for layer in (0, 1)]
-    tops = [weights[0, 0].argmax()[0] for weights in layers]
+    said = [wording.largest(weights[0, 0], token, words) for weights in layers]
     book.step(43, token=token)
-    facts = {"token": token, "key_1": words[tops[0]], "key_2": words[tops[1]]}
-    book.say("row_same" if tops[0] == tops[1] else "row_differ", **facts)
+    book.case("row", said[0].named("first") + said[1].named("second"), "")
     lines = [numbers(weights[0, 0], 3) for weights in layers]
     book.matrix(book.words("rows", token=token), lines, ["L1", "L2"], words, look="heat")
     most = number(compute("log", run.size("source.ids", 0)), 3)
@@ -184,10 +176,7 @@ def compared(book: Book) -> None:
             name = book.words("row_of", head=whole(head + 1), token=word)
             table.append((name, (number(first, 3),), (number(second, 3),)))
     book.table(book.words("table"), (book.words("row"), ("L1",), ("L2",)), table)
-    more = whole(compute("count_greater", *(b for _, b in pairs), *(a for a, _ in pairs)))
-    total = whole(compute("count", *(a for a, _ in pairs)))
-    everywhere = more.scalar.exact == total.scalar.exact
-    book.point("even_all" if everywhere else "even_some", more=more, total=total)
+    book.case("even", wording.entropy_rows(pairs, layers[0].shape[0]))
 
 
 def memory(book: Book) -> None:

@@ -24,11 +24,12 @@ Facts = Mapping[str, Fact]
 Texts = Mapping[str, Any]
 
 
-def load(language: str, read: ReadFile = Path.read_bytes) -> dict[str, Any]:
-    """All texts of a language. Raises LectureError where the file is missing or no TOML."""
+def load(language: str, wording: Texts, read: ReadFile = Path.read_bytes) -> dict[str, Any]:
+    """All texts of a language, with one for each case of the families of sentences that are in
+    ``wording``. Raises LectureError where the file is missing or no TOML."""
     path = FOLDER / f"{language}.toml"
     try:
-        return dict(parse_toml(read(path), path))
+        return dict(texts.expand(parse_toml(read(path), path), wording))
     except OSError as error:
         raise from_os_error(error, path) from error
 
