@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,17 +18,17 @@ from render.base.files import (
 )
 from render.base.process import stoppable
 from render.base.reads import Made
-from render.build.cache import Cache
-from render.build.delivery import Delivery, safe_copy
+from render.build.delivery import Delivery
 from render.build.inputs import Now
 from render.build.job import How, Job
 from render.build.lecture import Lecture
-from render.build.places import CacheChoice
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
 from render.build.products import Pictures
 from render.build.report import Report, announcement, exit_code, summary
 from render.build.screen import Estimate, Screen
+from render.build.storage.cache import Cache
+from render.build.storage.choice import CacheChoice
 from render.build.videos import Video
 from render.media.quality import BYTES_PER_SECOND
 
@@ -119,7 +118,7 @@ class Run:
 
     def _in_store(self) -> list[str]:
         """Steps whose products the cache has."""
-        cache = Cache.open(self.how.cache, looking=True)
+        cache = Cache(self.how.cache, looking=True)
         due = [step for step in self.plan.ready() if step.product.cached]
         return [step.id for step in due if cache.find(step.product, self.now)]
 
@@ -139,7 +138,7 @@ class Run:
             self._estimate = Estimate(works, slots)
             with (
                 Screen(self._estimate, len(works)) as self._screen,
-                Cache.open(self._choice(), self._screen.say) as self._cache,
+                Cache(self._choice(), self._screen.say) as self._cache,
                 self._pool(slots if drawn else 0) as self._pool_now,
             ):
                 self._delivery = Delivery(self.plan, self._cache, self._space)
@@ -223,7 +222,7 @@ class Run:
             maker=product.maker,
             checker=product.checker,
             spec=product.spec(),
-            needs={role: self._need(product, need) for role, need in self._needs(product)},
+            needs=self._delivery.needs(product),
             settings=product.settings(),
             modules=product.modules(),
             inputs=before,
@@ -250,25 +249,6 @@ class Run:
             folder, number = self._space.folder / f"{product.name}_{number}", number + 1
         self._folders[product.id] = folder
         return folder
-
-    def _needs(self, product: Product) -> Iterator[tuple[str, Product]]:
-        """The needs that could be made."""
-        for role, need in product.needs().items():
-            if self.plan.steps[need.id].made is not None:
-                yield role, need
-
-    def _need(self, product: Product, need: Product) -> Made:
-        """The record of a need, with safe copies of the files that the maker opens."""
-        made = self.plan.steps[need.id].made
-        assert made is not None
-        paths = {}
-        for role in product.opens & set(made.files):
-            path = self.plan.paths[need.id, role]
-            if not path.is_relative_to(self._space.folder):
-                copy = self._space.fresh_folder("needs") / path.name
-                path = safe_copy(path, made.files[role], copy)
-            paths[role] = str(path)
-        return replace(made, paths=paths)
 
     # -- what has happened ---------------------------------------------------------------------
 

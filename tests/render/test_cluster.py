@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
-from render.build.cache import Cache
-from render.build.places import NO_CACHE, CacheChoice
+from render.build.storage.cache import Cache
+from render.build.storage.choice import NO_CACHE, CacheChoice
 from render.build.workers import cluster, remote
 from render.build.workers.cluster import ClusterPool, cache_for, check
 
@@ -57,7 +57,7 @@ class Run:
         self.said: list[str] = []
         self.folder = folder / "run"
         self.folder.mkdir()
-        self.cache = Cache.open(CacheChoice(str(folder / "store"), True, None), self.said.append)
+        self.cache = Cache(CacheChoice(str(folder / "store"), True, None), self.said.append)
         scratch = self.folder / "scratch"
         self.pool = ClusterPool(address, self.cache, scratch, self.said.append)
 

@@ -25,9 +25,9 @@ from typing import Any
 from engine.errors import LectureError, one_line
 from engine.reader import WEIGHT_BYTES, read_bytes
 from render.base.failure import Failure, need
-from render.build.cache import Cache
-from render.build.places import CacheChoice
 from render.build.product import Work
+from render.build.storage.cache import Cache
+from render.build.storage.choice import CacheChoice
 from render.build.workers import remote
 from render.build.workers.pool import LocalPool
 from render.build.workers.worker import Event

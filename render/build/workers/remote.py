@@ -23,11 +23,11 @@ from render.base.failure import Failure
 from render.base.files import Workspace
 from render.base.project import ASSETS, font_file
 from render.base.reads import Made, sha256
-from render.build.cache import Cache
 from render.build.code import Code, digest_of_source
 from render.build.inputs import Now
-from render.build.places import CacheChoice
 from render.build.product import Work
+from render.build.storage.cache import Cache
+from render.build.storage.choice import CacheChoice
 from render.build.workers.pool import LocalPool
 from render.build.workers.worker import Event
 from scenes import registry
@@ -106,7 +106,7 @@ def examine(asked: Asked) -> str:
     """Why this worker must not be given works; empty if it may. It is given what it must match."""
     _asked[asked.run] = asked
     try:
-        if not Cache.open(CacheChoice(asked.store, True, None), looking=True).sees(asked.mark):
+        if not Cache(CacheChoice(asked.store, True, None), looking=True).sees(asked.mark):
             return f"{asked.store}: another or an empty store (is it shared with this worker?)"
         return differences(asked.fingerprint, fingerprint())
     except LectureError as error:
@@ -132,7 +132,7 @@ def render(work: Work, files: Mapping[str, bytes], run: str) -> bytes:
     said: list[str] = []
     with (
         Workspace(Path(worker.local_directory) / "lecture") as space,
-        Cache.open(CacheChoice(asked.store, True, None), said.append) as shared,
+        Cache(CacheChoice(asked.store, True, None), said.append) as shared,
     ):
         work = _here(work, files, space, shared)
         with LocalPool(1, space.lock, forks=_forked == mine) as pool:
@@ -141,7 +141,7 @@ def render(work: Work, files: Mapping[str, bytes], run: str) -> bytes:
             what = work.also if work.also and work.also.step == event.step else work
             if event.made:
                 paths = {role: Path(path) for role, path in event.made.paths.items()}
-                shared.put(what, event.made, paths)
+                shared.put(what.kind, what.spec, event.made, paths)
         log = ""
         if any(event.failure for event in found):
             with contextlib.suppress(OSError):
