@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import importlib
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.errors import LectureError, one_line
+
+Job = TypeVar("Job")
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,14 @@ class Failure:
         if frames:
             line += f" ({frames[-1].filename}:{frames[-1].lineno})"
         return cls(one_line(line), mistake=False)
+
+
+def attempt(work: Callable[[Job], Done], job: Job) -> Done | Failure:
+    """``work`` on a job; a failure is returned, so that others continue."""
+    try:
+        return work(job)
+    except Exception as error:
+        return Failure.of(error)
 
 
 def need(module: str, extra: str, wanted_by: str) -> Any:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from engine import reads as engine_reads
 from engine.passes import Passes
@@ -22,14 +24,19 @@ from render.base.project import ROOT
 
 #: plain data, as JSON has it
 Json = Any
+#: what a maker is told
+Spec = Mapping[str, Json]
+#: takes the number of frames that are done
+Tell = Callable[[int], None]
+#: what a maker leaves: files by role, and as ``facts`` plain data for other products
+Output = dict[str, Any]
 #: watches the play of a scene for another product
 Observer = Callable[[Any], Callable[[Path], None]]
 InputKind = Literal["spec", "value", "text", "file", "pause", "need", "code", "tool"]
 _SITE = "site-packages"
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """One thing that a product depends on: ``kind`` and ``name`` (and ``arg``, plain data) say what
     was asked for, ``digest`` what the answer was; an empty one: that nothing was there."""
 
@@ -94,27 +101,21 @@ class Made:
 
     def to_json(self) -> dict[str, Json]:
         """For the record: without ``paths``."""
-        return {
-            "key": self.key,
-            "inputs": [[one.kind, one.name, one.arg, one.digest] for one in self.inputs],
-            "files": {role: asdict(stamp) for role, stamp in self.files.items()},
-            "content": self.content,
-            "facts": dict(self.facts),
-        }
+        said: dict[str, Json] = msgspec.to_builtins(self)
+        del said["paths"]
+        return said
 
     @classmethod
     def from_json(cls, said: Json, paths: Mapping[str, str] | None = None) -> Made:
-        """Raises LookupError, TypeError, ValueError or AttributeError for an invalid record."""
-        inputs = tuple(
-            Input(cast(InputKind, str(kind)), str(name), arg, str(digest))
-            for kind, name, arg, digest in said["inputs"]
-        )
-        files = {
-            str(role): Stamp(int(each["size"]), int(each["mtime_ns"]), str(each["sha256"]))
-            for role, each in said["files"].items()
-        }
-        facts = dict(said["facts"])
-        return cls(str(said["key"]), inputs, files, str(said["content"]), facts, paths or {})
+        """Raises ValueError for an invalid record."""
+        try:
+            return replace(msgspec.convert(said, cls), paths=paths or {})
+        except (msgspec.ValidationError, RecursionError) as error:
+            raise ValueError(str(error)) from error
+
+
+#: the products that a maker uses, by role
+Needs = Mapping[str, Made]
 
 
 class Reads:

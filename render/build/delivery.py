@@ -14,7 +14,7 @@ from render.base.reader import Reader
 from render.base.reads import Made, Stamp
 from render.build.plan import Plan
 from render.build.product import Product, Step
-from render.build.products import OfScene, Pictures
+from render.build.products import OfVideo, Pictures
 from render.build.storage.cache import Cache
 from render.build.workers import worker
 from scenes.settings import Settings, file_digest
@@ -26,7 +26,7 @@ class Delivery:
     def __init__(self, plan: Plan, cache: Cache, space: Workspace) -> None:
         self._plan, self._cache, self._space = plan, cache, space
         #: pictures whose video is not in place yet
-        self._held: dict[str, tuple[OfScene, Made, bool]] = {}
+        self._held: dict[str, tuple[OfVideo, Made, bool]] = {}
 
     def taken(self, product: Product) -> Made | None:
         """A product that the cache has, in a private folder, checked as if it had been made."""
@@ -69,7 +69,7 @@ class Delivery:
         """Put a product in place; what depends on it is looked at again. Raises LectureError
         where that cannot be done."""
         product = step.product
-        if isinstance(product, OfScene) and product.carriers():
+        if isinstance(product, OfVideo) and product.carriers():
             self._held[step.id] = (product, made, taken)
         else:
             made = self._place(product, made, taken=taken)

@@ -204,8 +204,6 @@ class How:
 def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
     """A job per combination. Everything is checked before: raises LectureError for a value that an
     option cannot have, a pattern that no file matches, and weight files that cannot be shown."""
-    from render.voice.choice import choose
-
     qualities = several("--quality", options.quality, tuple(QUALITIES))
     languages = several("--lang", options.lang, LANGUAGES)
     tracks = several("--track", options.track, TRACKS)
@@ -219,7 +217,7 @@ def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
     _check_tracks(chosen.values(), films)
     settings = _checked(lessons, weights, languages[0], tracks[0])
     kinds = [Kind(*each) for each in product(weights, lessons, languages, qualities)]
-    voice = choose(options.voice, languages)
+    voice = _voice(options.voice, languages)
     folders = folders_of(kinds, options.out, voice, burn)
     return [
         Job(
@@ -282,6 +280,14 @@ def weight_files(patterns: Iterable[str]) -> list[Path]:
         for path in paths:
             found.setdefault(path.resolve(), path)
     return [*found.values()]
+
+
+def _voice(said: str, languages: Sequence[str]) -> Choice | None:
+    if said == "none":
+        return None
+    from render.voice.choice import choose  # late: voices import much
+
+    return choose(said, languages)
 
 
 def _apart(words: Sequence[str], patterns: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -17,13 +17,16 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
 
+from engine.errors import LectureError
+from engine.reader import WEIGHT_BYTES
+from render.base.reader import Reader
 from render.base.reads import Input, Json, Made, Reason, Stamp
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from render.build.job import Job
 
 #: on every key: another one whenever records, keys or contents are made in another way
-FORM = 2
+FORM = 3
 FACTS = "facts"
 COST = "cost"
 #: the role of a product that is only asked, see :meth:`Product.asks`
@@ -93,16 +96,13 @@ class Product(ABC):
         """What values are computed from: see :class:`~render.base.reads.Reads`."""
         return {}
 
-    def pause(self, asked: Input) -> Input | None:
+    def pause(self, asked: Input, now: Now) -> Input | None:
         """A pause for speech as it would be now."""
         return None
 
     def asks(self) -> tuple[Product, ...]:
         """Products that must be settled before it is looked at, though they count for nothing."""
         return ()
-
-    def settled(self, made: Made) -> None:  # noqa: B027 - most have nothing to do
-        """Called when its record is known to be that of now."""
 
     def optional(self, role: str) -> bool:
         """Whether it is made without that need where the need cannot be made."""
@@ -112,7 +112,7 @@ class Product(ABC):
         """Modules besides the maker's whose code counts, such as a scene's."""
         return ()
 
-    def spoken(self) -> Mapping[str, Json] | None:
+    def spoken(self, now: Now) -> Mapping[str, Json] | None:
         """What the speaker of a scene must know; None where nobody speaks."""
         return None
 
@@ -133,23 +133,11 @@ class Product(ABC):
     def id(self) -> str:
         return str(self.record)
 
-    def inputs(self, now: Now, made: Made | None = None) -> tuple[Input, ...] | None:
-        """Everything it depends on at present: what is known before, and what ``made`` found
-        by reading, asked again. None where a need is not up to date, or an answer is missing."""
-        before = now.before(self)
-        if before is None:
-            return None
-        found = now.asked_again(self, made) if made else ()
-        return None if found is None else (*before, *found)
-
     def key(self, now: Now, made: Made | None = None) -> str | None:
-        """Stands for everything it depends on; None: not known yet."""
-        found = self.inputs(now, made)
-        return None if found is None else key_of(self.kind, found)
-
-    def why(self, now: Now, made: Made | None) -> list[Reason]:
-        """Why it is out of date, a line each; none: it is up to date."""
-        return now.why(self, made)
+        """Stands for everything it depends on at present: what is known before, and what ``made``
+        found by reading, asked again. None where a need is not up to date, or an answer missing."""
+        before, found = now.before(self), now.asked_again(self, made) if made else ()
+        return None if before is None or found is None else key_of(self.kind, (*before, *found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +178,17 @@ Action = Literal["keep", "take", "build"]
 
 @dataclass(slots=True)
 class Step:
-    """A product in a plan. ``action`` is what needs to be done as far as known; ``made`` is its
-    record, once it is up to date."""
+    """A product in a plan. ``needs``: steps that are settled before it, ``optional``: those of them
+    that it can do without; ``old``: its record as it was when the run began. ``action`` is what
+    needs to be done as far as known; ``made`` is its record, once it is up to date."""
 
     product: Product
     needs: tuple[str, ...]
-    action: Action
+    optional: frozenset[str]
+    old: Made | None
+    action: Action = "build"
     reasons: tuple[Reason, ...] = ()
     made: Made | None = None
-    owners: list[str] = field(default_factory=list)
 
     @property
     def id(self) -> str:
@@ -207,18 +197,18 @@ class Step:
 
 def key_of(kind: str, inputs: Iterable[Input]) -> str:
     """32 hexadecimal digits for a kind of product and all its inputs."""
-    counted = sorted([one.kind, one.name, canonical(one.arg), one.digest] for one in inputs)
-    return digest([FORM, kind, counted])
+    return digest([FORM, kind, sorted(inputs, key=_place)])
 
 
 def question_of(kind: str, inputs: Iterable[Input]) -> str:
     """Stands for the spec and what was asked, without the answers of what was found."""
-    counted = sorted(
-        [one.kind, one.name, canonical(one.arg), one.digest if one.kind == "spec" else ""]
-        for one in inputs
-        if one.kind not in ("code", "tool", "need")
-    )
-    return digest([FORM, kind, counted])
+    asked = (one for one in inputs if one.kind not in ("code", "tool", "need"))
+    without = (one if one.kind == "spec" else one._replace(digest="") for one in asked)
+    return digest([FORM, kind, sorted(without, key=_place)])
+
+
+def _place(one: Input) -> tuple[str, str]:
+    return one.kind, one.name
 
 
 def content_of(
@@ -230,9 +220,20 @@ def content_of(
     return digest([FORM, seen, said])
 
 
+def read_record(product: Product) -> Made | None:
+    """A product's record; None where there is none that can be read."""
+    try:
+        return replace(Reader(WEIGHT_BYTES).json(product.record, Made), paths={})
+    except LectureError:
+        return None
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=lambda said: _as_text(said), order="sorted")
+
+
 def canonical(said: Json) -> str:
     """Plain data as text that is the same for the same data."""
-    return msgspec.json.encode(said, enc_hook=_as_text, order="sorted").decode()
+    return _ENCODER.encode(said).decode()
 
 
 def _as_text(said: object) -> str:
@@ -244,4 +245,4 @@ def _as_text(said: object) -> str:
 
 def digest(said: Json) -> str:
     """32 hexadecimal digits for plain data."""
-    return hashlib.sha256(canonical(said).encode()).hexdigest()[:32]
+    return hashlib.sha256(_ENCODER.encode(said)).hexdigest()[:32]

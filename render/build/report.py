@@ -11,9 +11,8 @@ from render.base.reads import Made
 from render.build.lecture import Lecture
 from render.build.plan import Plan
 from render.build.product import COST, Product
-from render.build.products import Burned, Cover, Cues, Pictures, Sound
+from render.build.products import Burned, Cover, Cues, Pictures, Sides, Sound
 from render.build.screen import duration
-from render.build.videos import Sides
 from scenes.registry import SceneInfo
 
 _MB = 1_000_000
@@ -83,7 +82,10 @@ class Report:
             self.failures[scene.slug] = failure[1]
             return f"{self._shown}{scene.slug}: no video: {failure[1].line}{self._log(*failure)}"
         said, shown = self._what_was_done(scene), self.lecture.shown(scene)
-        for product, what in ((Sides(video), "captions"), (self.lecture.cover(scene), "cover")):
+        for product, what in (
+            (self.lecture.sides(scene), "captions"),
+            (self.lecture.cover(scene), "cover"),
+        ):
             failure = self._failure(product)
             if failure:
                 self.failures[f"{name}: {what}"] = failure[1]
@@ -113,7 +115,7 @@ class Report:
         sounds = video.needs().items()
         if any(not plan.is_kept(n.id) for role, n in sounds if role.startswith("sound ")):
             return "pictures kept, new sound"
-        if not plan.is_kept(video.id) or not plan.is_kept(Sides(video).id):
+        if not plan.is_kept(video.id) or not plan.is_kept(self.lecture.sides(scene).id):
             return f"{_TEXTS} regenerated"
         return "up to date" if plan.is_kept(self.lecture.cover(scene).id) else "cover drawn"
 
@@ -157,7 +159,7 @@ class Report:
                 )
             how = "kept unchanged" if path.exists() else "not made"
             return f"{self._shown}{job.film_name} {how}: {why}"
-        failure = self._failure(Sides(film))
+        failure = self._failure(self.lecture.film_sides)
         more = ""
         if failure:
             self.failures[f"{job.film_name}: captions"] = failure[1]
@@ -222,7 +224,7 @@ class Report:
         elif not self.plan.is_kept(film.id):
             yield f"{name}: to be joined"
         else:
-            stale = not self.plan.is_kept(Sides(film).id)
+            stale = not self.plan.is_kept(self.lecture.film_sides.id)
             yield f"{name}: up to date{f'; {_TEXTS} are to be regenerated' if stale else ''}"
 
     def _explain_scene(
@@ -239,7 +241,7 @@ class Report:
             yield f"{name}: {'in the store' if here else 'to be rendered'}"
             yield from (f"    {line}" for line in reasons)
         else:
-            stale = not (plan.is_kept(video.id) and plan.is_kept(Sides(video).id))
+            stale = not (plan.is_kept(video.id) and plan.is_kept(self.lecture.sides(scene).id))
             more = f"; {_TEXTS} are to be regenerated" if stale else ""
             if not plan.is_kept(self.lecture.cover(scene).id):
                 more += "; its cover is to be drawn"

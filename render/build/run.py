@@ -24,12 +24,11 @@ from render.build.job import How, Job
 from render.build.lecture import Lecture
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
-from render.build.products import Pictures
+from render.build.products import Pictures, Video
 from render.build.report import Report, announcement, exit_code, summary
 from render.build.screen import Estimate, Screen
 from render.build.storage.cache import Cache
 from render.build.storage.choice import CacheChoice
-from render.build.videos import Video
 from render.media.quality import BYTES_PER_SECOND
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ class Run:
                     print(one_line(line), flush=True)
         else:
             failed = self._work()
-        self.now.keep()
+        self.now.table.keep()
         for lecture in self.lectures:
             if lecture.voice:
                 lecture.voice.tidy(lecture.job.out / STATE)
@@ -230,7 +229,7 @@ class Run:
             folder=str(folder),
             threads=max(1, self.how.processes // self._estimate.slots),
             heavy=product.heavy,
-            spoken=product.spoken(),
+            spoken=product.spoken(self.now),
             also=self._work_of(cover) if cover else None,
         )
 

@@ -3,7 +3,6 @@ known to be needed."""
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from typing import Annotated, Any
@@ -74,6 +73,8 @@ def is_scene(word: str) -> bool:
 
 
 def _nearest(word: str, commands: Any) -> str:
+    import difflib
+
     from scenes.registry import available
 
     names = [*commands, "install", *(scene.slug[3:] for scene in available())]

@@ -9,12 +9,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from engine.errors import from_os_error
+from render.base.failure import Failure, attempt
 from render.base.files import make_folder
 from render.base.process import share_out, usable_cores
 from render.base.project import ROOT
@@ -235,28 +237,29 @@ def compare(
     """
     from rich.console import Console
 
+    from render.review import compare as scene_by_scene
     from render.review import report, weights
-    from render.review.compare import Compared, Job, attempt
     from scenes import lessons
 
     selected = sorted(chosen(scenes), key=lambda scene: scene.number)
     languages = several("--lang", options.lang, LANGUAGES)
     make_folder(out)
     console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
-    failures = []
+    failures, processes = [], jobs or usable_cores()
     for lesson in several("--lesson", options.lesson):
         for language in languages:
             before, after = (lessons.settings(lesson, language, file) for file in (old, new))
             both = weights.compare(weights.passes_of(before), weights.passes_of(after))
-            work = [Job(scene, before, after, height) for scene in selected]
-            compared: list[Compared] = []
-            for done in share_out(attempt, work, jobs or usable_cores()):
-                if isinstance(done, Compared):
-                    compared.append(done)
-                else:
-                    failures.append(done[1])
-                    line = f"{done[0].slug}: not compared: {done[1].line}"
+            work = [scene_by_scene.Job(scene, before, after, height) for scene in selected]
+            compare_one = partial(attempt, scene_by_scene.compare)
+            compared = []
+            for job, done in zip(work, share_out(compare_one, work, processes), strict=True):
+                if isinstance(done, Failure):
+                    failures.append(done)
+                    line = f"{job.scene.slug}: not compared: {done.line}"
                     print(line, file=sys.stderr, flush=True)
+                else:
+                    compared.append(done)
             if language == languages[0]:
                 report.tell(both, compared, console)
             own = f"_{Path(lesson).stem}" if "," in options.lesson else ""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
+from render.base import files
 from render.base.files import STATE, bring, put_folder, staging_folder
 from render.base.project import ASSETS
 from render.base.reader import read_state
@@ -247,14 +248,4 @@ def _cues(cues: Sequence[Any]) -> tuple[Cue, ...]:
 
 def check_target(target: Path) -> None:
     """Raise LectureError where ``target`` is something else than an older page or nothing."""
-    if target.is_dir():
-        if (target / MARK).is_file() or not any(target.iterdir()):
-            return
-        found = "a folder with other contents"
-    elif target.exists() or target.is_symlink():
-        found = "a file"
-    else:
-        return
-    raise LectureError(
-        where=target, field="--out", expected="a new folder or an older course page", found=found
-    )
+    files.refuse_foreign(target, MARK, "a new folder or an older course page")

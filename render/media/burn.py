@@ -4,8 +4,7 @@ free. The scene itself is drawn as usual; the strip is laid over it in one pass 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import ffmpeg
 from PIL import Image, ImageDraw, ImageFont
 
 from render.base.project import font_file
-from render.base.reads import Json, Made, Reads
+from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.media.ffmpeg import command, find, link, named, run
 from render.media.quality import Quality
 from render.media.timedtext import Track
@@ -34,13 +33,7 @@ _TO_BT709 = {
 _TAGS = {"color_primaries": "bt709", "color_trc": "bt709", "colorspace": "bt709"}
 
 
-def make(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    reads: Reads,
-    into: Path,
-    tell: Callable[[int], None],
-) -> dict[str, Path]:
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """``pictures``: those that are needed with the ``cues`` of a ``language`` drawn into them.
 
     Facts: those of the pictures, but for the digest of what the encoder put out.
@@ -51,9 +44,7 @@ def make(
     frames, font = int(drawn.facts["frames"]), reads.uses(font_file())
     target = into / "burned.mp4"
     burn(find(), source, target, quality, reads.threads, track, frames, font)
-    facts = into / "facts.json"
-    kept = {name: fact for name, fact in drawn.facts.items() if name not in ("pictures", "cost")}
-    facts.write_text(json.dumps(kept), encoding="utf-8")
+    facts = {name: fact for name, fact in drawn.facts.items() if name not in ("pictures", "cost")}
     return {"pictures": target, "facts": facts}
 
 

@@ -13,28 +13,14 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote, urljoin
 
 from engine.errors import LectureError
 from engine.reader import read_text, refuse
 from render.base.failure import need
-from render.platforms.upload import (
-    PASSING,
-    Note,
-    Passing,
-    Published,
-    Retry,
-    UploadState,
-    Video,
-    address,
-    connection_failure,
-    credentials,
-    decoded,
-    hidden,
-    is_safe,
-    origin,
-)
+from render.platforms import upload
+from render.platforms.upload import Note, Passing, Published, Refusal, Retry, UploadState, Video
 
 URL, COURSE = "CANVAS_URL", "CANVAS_COURSE"
 NAMES = (URL, "CANVAS_TOKEN")
@@ -42,6 +28,7 @@ _EXTRA = ("canvas", "./render.sh upload canvas")
 _NOT_YET = (None, "", "maybe")  # what Canvas says for the media of a file it is still looking at
 _MEDIA_TRIES = 9  # doubling from a second: about four minutes
 _TIMEOUT = (15, 120)  # seconds to connect, and without a byte
+_NONE = "none in the answer"
 _HOPS = 5  # of a confirmation from address to address
 
 
@@ -81,7 +68,7 @@ class Canvas:
     say: Callable[[str], None] = print
 
     def __post_init__(self) -> None:
-        self.url = address(URL, self.url)
+        self.url = upload.address(URL, self.url)
         if not self.course.isdigit():
             expected = "the number in the course's address, as in …/courses/1234"
             refuse(None, COURSE, expected, repr(self.course))
@@ -128,10 +115,10 @@ class Canvas:
         url = f"{self._api(path)}?per_page=100"
         while url:
             answer = self._asked("files", "GET", url)
-            yield decoded(answer.content, list[_File], "Canvas", "files")
+            yield upload.decoded(answer.content, list[_File], "Canvas", "files")
             url = answer.links.get("next", {}).get("url", "")
-            if url and origin(url) != origin(self.url):
-                raise self._elsewhere(url)
+            if url and upload.origin(url) != upload.origin(self.url):
+                self._elsewhere(url)
 
     def _send(self, video: Video, old: _File | None, path: str) -> _File:
         """Canvas names a place, takes the bytes there, and is told; the file appears only after the
@@ -146,7 +133,7 @@ class Canvas:
             url = self._api(f"courses/{self.course}/files")
             data = {**asked, "on_duplicate": "overwrite", **where}
             answer = self._once(name, "POST", url, data=data)
-            return self._send_bytes(video, decoded(answer.content, _Ticket, "Canvas", name))
+            return self._send_bytes(video, upload.decoded(answer.content, _Ticket, "Canvas", name))
 
         answer = self.retry(f"Canvas: {name}", send)
         try:
@@ -162,8 +149,8 @@ class Canvas:
         from requests_toolbelt import MultipartEncoder, MultipartEncoderMonitor
 
         name, told = video.video, 0
-        if not is_safe(ticket.upload_url):
-            raise self._malformed(name, "an https address for the data")
+        if not upload.is_safe(ticket.upload_url):
+            refuse(f"Canvas: {name}", None, "an https address for the data", _NONE)
 
         def tell(body: Any) -> None:
             nonlocal told
@@ -184,21 +171,21 @@ class Canvas:
         """The file, which the answer to its bytes describes or leads to, by one or more steps."""
         for _ in range(_HOPS):
             with suppress(LectureError):
-                return decoded(answer.content, _File, "Canvas", name)
+                return upload.decoded(answer.content, _File, "Canvas", name)
             location = answer.headers.get("Location")
             if not location:
                 break
             with suppress(ValueError):
                 location = urljoin(answer.url, location)
-            if not is_safe(location):
+            if not upload.is_safe(location):
                 break
-            headers = self._token if origin(location) == origin(self.url) else {}
+            headers = self._token if upload.origin(location) == upload.origin(self.url) else {}
 
             def look(target: str = location, headers: dict[str, str] = headers) -> Any:
                 return self._sent(name, "GET", target, headers=headers)
 
             answer = self.retry(f"Canvas: {name}", look)
-        raise self._malformed(name, "a confirmation of the file")
+        refuse(f"Canvas: {name}", None, "a confirmation of the file", _NONE)
 
     def _captions(self, video: Video, file: _File) -> None:
         """Put all tracks; Canvas takes away those that are not among them."""
@@ -232,13 +219,16 @@ class Canvas:
 
     def _get(self, what: str, path: str, shape: type[Any]) -> Any:
         """What is at a path. Raises LectureError where nothing is."""
-        return decoded(self._asked(what, "GET", self._api(path)).content, shape, "Canvas", what)
+        answer = self._asked(what, "GET", self._api(path))
+        return upload.decoded(answer.content, shape, "Canvas", what)
 
     def _find(self, what: str, path: str, shape: type[Any]) -> Any:
         """The same; None where nothing is."""
         try:
             return self._get(what, path, shape)
-        except _Missing:
+        except Refusal as error:
+            if error.status != 404:
+                raise
             return None
 
     def _asked(self, what: str, method: str, url: str, **how: Any) -> Any:
@@ -250,7 +240,7 @@ class Canvas:
         follow without the token, and make a GET of a POST."""
         answer = self._sent(what, method, url, headers=self._token, **how)
         if answer.status_code >= 300:
-            raise self._elsewhere(answer.headers.get("Location", ""))
+            self._elsewhere(answer.headers.get("Location", ""))
         return answer
 
     def _sent(self, what: str, method: str, url: str, **how: Any) -> Any:
@@ -263,20 +253,20 @@ class Canvas:
             )
         except requests.exceptions.RequestException as error:
             if isinstance(error, ValueError):
-                raise self._malformed(what, "an address") from error
-            raise connection_failure(error, "Canvas", URL, self.retry.reached) from error
+                refuse(f"Canvas: {what}", None, "an address", _NONE)
+            raise upload.connection_failure(error, "Canvas", URL, self.retry.reached) from error
         if answer.status_code < 400:
             return answer
         text = answer.text[:400]
-        if answer.status_code in PASSING or "Rate Limit Exceeded" in text:
+        if answer.status_code in upload.PASSING or "Rate Limit Exceeded" in text:
             raise Passing(f"status {answer.status_code}", answer.headers.get("Retry-After", 0))
         raise self._refusal(answer.status_code, text, what, url)
 
     def _refusal(self, status: int, text: str, what: str, url: str) -> LectureError:
         """What is to be done about a refusal of Canvas."""
         if status == 401:
-            if origin(url) != origin(self.url):
-                return self._elsewhere(url)
+            if upload.origin(url) != upload.origin(self.url):
+                self._elsewhere(url)
             what, expected = "CANVAS_TOKEN", "a token that Canvas accepts (docs/publish.md)"
         elif status == 403:
             expected = f"a token that may change the files of course {self.course}"
@@ -288,31 +278,22 @@ class Canvas:
             expected = "Canvas to accept it"
         found = re.search(r'"message"\s*:\s*"([^"]{1,200})"', text)
         plain = found[1] if found else " ".join(text.split())[:200]
-        said = f"status {status} {hidden(plain, [self.token])}".strip()
-        kind = _Missing if status == 404 else LectureError
-        return kind(where="Canvas", field=what, expected=expected, found=said)
+        said = f"status {status} {upload.hidden(plain, [self.token])}".strip()
+        return Refusal.of("Canvas", what, expected, said, status)
 
-    def _elsewhere(self, url: str) -> LectureError:
+    def _elsewhere(self, url: str) -> NoReturn:
         """Canvas is at another address than we were told."""
-        there = origin(url)
-        if there and there[1] and there != origin(self.url):
+        there = upload.origin(url)
+        if there and there[1] and there != upload.origin(self.url):
             expected = f"the address that Canvas redirects to, {there[0]}://{there[1]}"
-            found = f"{self.url}, where the token is not valid"
-        else:
-            expected, found = "the address of a Canvas", "a server that redirects to another page"
-        return LectureError(where="Canvas", field=URL, expected=expected, found=found)
-
-    def _malformed(self, what: str, expected: str) -> LectureError:
-        return LectureError(where=f"Canvas: {what}", expected=expected, found="none in the answer")
-
-
-class _Missing(LectureError):
-    """Nothing is there."""
+            refuse("Canvas", URL, expected, f"{self.url}, where the token is not valid")
+        redirected = "a server that redirects to another page"
+        refuse("Canvas", URL, "the address of a Canvas", redirected)
 
 
 def connect(course: str | None, retry: Retry, say: Callable[[str], None]) -> Canvas:
     """With credentials from the environment; ``course`` from there, too, if it is None."""
-    url, token, *named = credentials(NAMES if course else (*NAMES, COURSE))
+    url, token, *named = upload.credentials(NAMES if course else (*NAMES, COURSE))
     return Canvas(url, token, course or named[0], retry, say)
 
 

@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from render.base import template
 from render.base.project import ASSETS, ROOT
 from render.base.reader import Reader
 from render.media.timedtext import clock
@@ -37,13 +36,6 @@ _CHAPTERS = {
     "by hand": "entered by hand (the checklist has them)",
     "file": "as a WebVTT file",
 }
-_TEMPLATES = Environment(  # of Markdown, where nothing is escaped
-    loader=FileSystemLoader(FOLDER),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-)
 
 
 @cache
@@ -71,7 +63,8 @@ def checklist(
         "captions": _files(captions, language),
     }
     by_hand = chapters_in(videos[0].texts["description"]) if "by hand" in platform.chapters else []
-    return _TEMPLATES.get_template("checklist.md.jinja").render(
+    return template.render(
+        "publish/checklist.md.jinja",
         name=table["names"].get(platform.key, platform.name),
         words=table["words"],
         steps=[step.format(**files) for step in table["steps"][platform.key]],
@@ -101,7 +94,8 @@ def platforms_page() -> str:
     def ways(platform: Platform) -> str:
         return " or ".join(_CHAPTERS[way] for way in platform.chapters)
 
-    return _TEMPLATES.get_template("platforms.md.jinja").render(
+    return template.render(
+        "publish/platforms.md.jinja",
         platforms=known,
         published=_PUBLISHED,
         ways=ways,

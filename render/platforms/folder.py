@@ -12,7 +12,8 @@ from pathlib import Path
 from shutil import copyfile
 from typing import Any
 
-from engine.errors import LectureError
+from engine.reader import refuse
+from render.base import files
 from render.base.files import bring, put_folder, staging_folder
 from render.base.reads import sha256
 from render.media import timedtext
@@ -72,12 +73,7 @@ class PublishedVideo:
 
     def fitted(self, platform: Platform) -> PublishedVideo:
         """The same with as many of its tags as the platform takes."""
-        tags = list(self.texts["tags"])
-        count, together = platform.limit("number of tags"), platform.limit("tags together")
-        if count is not None:
-            tags = tags[: int(count)]
-        while together is not None and facts.together(tags) > together:
-            tags.pop()
+        tags = platform.tags(self.texts["tags"])
         return replace(self, texts=Description(**{**self.texts, "tags": tags}))
 
     def facts(self, platform: Platform) -> list[Fact]:
@@ -85,7 +81,7 @@ class PublishedVideo:
         missing or is not what it should be."""
         for path in (self.video, self.side.cover):
             if not path.is_file():
-                raise LectureError(where=path, expected="a file", found="nothing")
+                refuse(path, None, "a file", "nothing")
         about, texts = f"the texts of {self.video_name}", self.texts
         found = facts.of_video(self.video, self.video_name)
         seconds = _length(found)
@@ -213,14 +209,4 @@ def _length(known: Sequence[Fact]) -> float:
 
 def refuse_foreign(target: Path) -> None:
     """Raise LectureError where something is in the way that was not published here."""
-    if not target.exists() and not target.is_symlink():
-        return
-    if target.is_dir() and not target.is_symlink():
-        if (target / MANIFEST).is_file() or not any(target.iterdir()):
-            return
-        found = f"a folder with other contents and no {MANIFEST}"
-    else:
-        found = "a file or a link"
-    raise LectureError(
-        where=target, field="--out", expected="a new folder or one that was published", found=found
-    )
+    files.refuse_foreign(target, MANIFEST, "a new folder or one that was published")

@@ -230,6 +230,19 @@ def decoded(said: Any, shape: type[T], service: str, what: str) -> T:
     return parsed(body, shape, where)
 
 
+class Refusal(LectureError):
+    """A service has said no; ``status`` of HTTP and ``reason``, one word of its own."""
+
+    status = 0
+    reason = ""
+
+    @classmethod
+    def of(cls, service: str, field: str, expected: str, found: str, status: int) -> Refusal:
+        made = cls(where=service, field=field, expected=expected, found=found)
+        made.status = status
+        return made
+
+
 class Passing(Exception):
     """A failure that may be over soon: a dropped connection, a busy server. ``after``: seconds
     that the server asks to wait."""

@@ -15,17 +15,9 @@ from typing import Any
 
 from engine.reader import refuse
 from render.base.reads import sha256
-from render.platforms.facts import together
+from render.platforms import upload
 from render.platforms.rules import named
-from render.platforms.upload import (
-    Note,
-    Passing,
-    Published,
-    Retry,
-    UploadState,
-    Video,
-    credentials,
-)
+from render.platforms.upload import Note, Passing, Published, Retry, UploadState, Video
 from render.platforms.youtube_service import Item, Service, new_client, small
 
 NAMES = ("YOUTUBE_CLIENT_ID", "YOUTUBE_CLIENT_SECRET", "YOUTUBE_REFRESH_TOKEN")
@@ -234,18 +226,15 @@ def snippet(published: Published, video: Video, marked: str) -> dict[str, Any]:
 
 
 def _tags(video: Video, marked: str) -> list[str]:
-    """The tags and the mark, as many as YouTube takes together."""
-    tags, limit = list(video.tags), named("youtube").limit("tags together")
-    while tags and limit is not None and together([*tags, marked]) > limit:
-        tags.pop()
-    return [*tags, marked]
+    """The tags and the mark, as many as YouTube takes."""
+    return named("youtube").tags(video.tags, marked)
 
 
 def connect(privacy: str, replace: bool, retry: Retry, say: Callable[[str], None]) -> YouTube:
     """With credentials from the environment."""
     if privacy and privacy not in PRIVACY:
         refuse(None, "--privacy", ", ".join(PRIVACY), repr(privacy))
-    client, secret, refresh = credentials(NAMES)
+    client, secret, refresh = upload.credentials(NAMES)
     service = Service(new_client(client, secret, refresh), (secret, refresh), retry)
     return YouTube(service, privacy, replace, say)
 

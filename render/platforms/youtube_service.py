@@ -13,19 +13,8 @@ from engine.errors import LectureError
 from engine.reader import refuse
 from render.base.failure import need
 from render.base.reader import parsed
-from render.platforms.upload import (
-    PASSING,
-    Note,
-    Passing,
-    Retry,
-    Video,
-    address,
-    connection_failure,
-    decoded,
-    hidden,
-    is_safe,
-    origin,
-)
+from render.platforms import upload
+from render.platforms.upload import Note, Passing, Refusal, Retry, Video
 
 T = TypeVar("T")
 EXTRA = ("youtube", "./render.sh upload youtube")
@@ -73,19 +62,12 @@ class Item:
     processingDetails: State = State()
 
 
-class Refusal(LectureError):
-    """YouTube has said no; ``status`` of HTTP and ``reason``, one word of its own."""
-
-    status = 0
-    reason = ""
-
-
 def is_own(url: str) -> bool:
     """Whether the access token may go to an address: the service's own, and nobody on the way can
     read it."""
     if os.environ.get(SERVER):
-        return origin(url) == origin(os.environ[SERVER])
-    return is_safe(url) and (urlsplit(url).hostname or "").endswith(".googleapis.com")
+        return upload.origin(url) == upload.origin(os.environ[SERVER])
+    return upload.is_safe(url) and (urlsplit(url).hostname or "").endswith(".googleapis.com")
 
 
 def new_client(client: str, secret: str, refresh: str) -> Any:
@@ -110,7 +92,7 @@ def new_client(client: str, secret: str, refresh: str) -> Any:
     document = parsed(get_static_doc("youtube", "v3").encode(), dict[str, Any], Path("YouTube"))
     tokens = _TOKENS
     if os.environ.get(SERVER):
-        root = address(SERVER, os.environ[SERVER])
+        root = upload.address(SERVER, os.environ[SERVER])
         document |= {"rootUrl": f"{root}/", "baseUrl": f"{root}/", "mtlsRootUrl": f"{root}/"}
         tokens = f"{root}/token"
     known = Credentials(  # type: ignore[no-untyped-call]
@@ -145,12 +127,14 @@ class Service:
         request = method.list(**query)
         while request is not None:
             try:
-                answer = decoded(self.ask(kind, request.execute), dict[str, Any], "YouTube", kind)
+                answer = upload.decoded(
+                    self.ask(kind, request.execute), dict[str, Any], "YouTube", kind
+                )
             except Refusal as error:
                 if missing and error.reason == missing:
                     return items
                 raise
-            items += decoded(answer.get("items", []), list[shape], "YouTube", kind)  # type: ignore[valid-type]
+            items += upload.decoded(answer.get("items", []), list[shape], "YouTube", kind)  # type: ignore[valid-type]
             request = method.list_next(request, answer) if "nextPageToken" in answer else None
         return items
 
@@ -188,18 +172,18 @@ class Service:
                 "credentials that Google accepts (tokens of a project in testing end after 7 days; "
                 "docs/publish.md)"
             )
-            said = hidden(str(error.args[0] if error.args else "a refusal"), self.secrets)
+            said = upload.hidden(str(error.args[0] if error.args else "a refusal"), self.secrets)
             refuse("YouTube", "YOUTUBE_REFRESH_TOKEN", expected, said)
         except (TransportError, httplib2.HttpLib2Error, OSError, EOFError) as error:
             if getattr(error, "filename", None):
                 raise  # a file of ours, not the network
-            raise connection_failure(error, "YouTube", SERVER, self.retry.reached) from error
+            raise upload.connection_failure(error, "YouTube", SERVER, self.retry.reached) from error
         except (ValueError, LookupError, TypeError):
             refuse(f"YouTube: {what}", None, "an answer as YouTube gives it", "another")
 
     def _refusal(self, error: Any, what: str) -> Exception:
         status, reason = int(error.resp.status), _reason_of(error)
-        if status in PASSING or reason in (*_BUSY, _THERE):
+        if status in upload.PASSING or reason in (*_BUSY, _THERE):
             return Passing(f"status {status}", error.resp.get("retry-after", 0))
         field = what
         if status == 401:
@@ -214,9 +198,9 @@ class Service:
             expected = "an answer as YouTube gives it"
         else:
             expected = "YouTube to accept it"
-        found = hidden(f"status {status} {reason}".strip(), self.secrets)
-        refusal = Refusal(where="YouTube", field=field, expected=expected, found=found)
-        refusal.status, refusal.reason = status, reason
+        found = upload.hidden(f"status {status} {reason}".strip(), self.secrets)
+        refusal = Refusal.of("YouTube", field, expected, found, status)
+        refusal.reason = reason
         return refusal
 
 
@@ -255,7 +239,7 @@ class _Sending:
             media.begun = True
             if done is None:
                 self._tell(before, request.resumable_progress)
-        return decoded(done, Item, "YouTube", name).id
+        return upload.decoded(done, Item, "YouTube", name).id
 
     def _piece(self, request: Any) -> Any:
         """Send a piece; what YouTube says of the video, after the last one. Raises Passing where

@@ -15,7 +15,6 @@ import numpy as np
 from PIL import Image
 
 from render.base.differences import entries_moved
-from render.base.failure import Failure
 from render.review.numbers import describe
 from render.review.weights import passes_of
 from scenes import onscreen, playthrough
@@ -166,10 +165,6 @@ class Compared:
         return next(numbers, self.reasons[0])
 
     @property
-    def changed_numbers(self) -> int:
-        return len(self.numbers)
-
-    @property
     def elsewhere(self) -> bool:
         """Whether numbers change that are on no picture at the end of a beat."""
         return bool(set(self.numbers) - {change for beat in self.beats for change in beat.numbers})
@@ -182,14 +177,6 @@ class Compared:
     def variants(self) -> int:
         """Sentences of which the new weights call for another wording."""
         return sum(beat.old.variant != beat.new.variant for beat in self.beats)
-
-
-def attempt(job: Job) -> Compared | tuple[SceneInfo, Failure]:
-    """As :func:`compare`; a failure is returned, so that the others continue."""
-    try:
-        return compare(job)
-    except Exception as error:
-        return job.scene, Failure.of(error)
 
 
 def compare(job: Job) -> Compared:

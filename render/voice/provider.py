@@ -33,7 +33,7 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes
 
 @runtime_checkable
 class Provider(Protocol):
-    """Made without arguments, once per scene; says sentence after sentence."""
+    """Created without arguments, once per scene; says sentence after sentence."""
 
     def say(self, text: str, language: str, target: Path) -> None:
         """Write ``text``, spoken in ``language`` ("zh" or "en"), to ``target``, a path that ends
@@ -45,9 +45,7 @@ def find(name: str, folder: str) -> Provider:
 
     Raises LectureError where there is no such class, or it is no voice.
     """
-    module, kind = _split(name)
-    if folder not in sys.path:
-        sys.path.append(folder)
+    module, kind = _split(name, folder)
     try:
         found = getattr(importlib.import_module(module), kind)()
     except LectureError:
@@ -63,11 +61,12 @@ def identity(name: str, folder: str) -> str:
     """Stands for a voice as it is now: its name and a digest of its file; of the draft voice the
     version. Does not import it. Raises LectureError where there is no such module.
     """
-    module, _ = _split(name)
+    module, _ = _split(name, folder)
     if name == "draft":
-        return f"draft {_version()}"
-    if folder not in sys.path:
-        sys.path.append(folder)
+        try:
+            return f"draft {importlib.metadata.version('espeakng-loader')}"
+        except importlib.metadata.PackageNotFoundError:
+            return "draft none"  # which is reported when it is to speak
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError) as error:
@@ -78,14 +77,10 @@ def identity(name: str, folder: str) -> str:
     return f"{name} {hashlib.sha256(data).hexdigest()[:16]}"
 
 
-def _version() -> str:
-    try:
-        return importlib.metadata.version("espeakng-loader")
-    except importlib.metadata.PackageNotFoundError:
-        return "none"  # which is reported when it is to speak
-
-
-def _split(name: str) -> tuple[str, str]:
+def _split(name: str, folder: str) -> tuple[str, str]:
+    """Module and class of a voice; the module can be imported from ``folder`` too from now on."""
+    if folder not in sys.path:
+        sys.path.append(folder)
     module, colon, kind = (DRAFT if name == "draft" else name).partition(":")
     if not (colon and module and kind.isidentifier()):
         raise LectureError(

@@ -64,7 +64,7 @@ class World:
 
     def asked_again(self, product: Product, made: Made) -> tuple[Input, ...]:
         return tuple(
-            replace(one, digest=self.values[one.name]) for one in made.inputs if one.kind == "value"
+            one._replace(digest=self.values[one.name]) for one in made.inputs if one.kind == "value"
         )
 
     def make(self, content: str, *names: str, product: Product | None = None) -> Made:

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import LectureError
-from render.media.captions.breaking import Sentence, broken, terms
+from render.media.captions.breaking import GAP, RULES, Sentence, broken, terms
 from render.media.captions.lint import faults, speed
-from render.media.captions.rules import GAP, RULES
 from render.media.captions.write import cues, said_of, sentences
 from render.media.timedtext import Cue, srt, vtt
 from scenes import texts

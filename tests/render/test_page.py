@@ -73,8 +73,9 @@ def page_of(video: Path) -> Page:
 
 def keys() -> list[str]:
     from render.documents.handout import words
+    from scenes import texts
 
-    return list(words.load("zh", {})["names"])
+    return list(words.load("zh", texts.load("zh")["wording"])["names"])
 
 
 KEYS = keys()

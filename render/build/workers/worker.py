@@ -63,7 +63,7 @@ def run(work: Work, tell: Callable[[int], None]) -> Iterator[tuple[str, Made]]:
         observers=(also.observe,) if also else (),
     )
     files = dict(_function(work.maker)(work.spec, work.needs, reads, folder, tell))
-    facts = json.loads(files.pop(FACTS).read_bytes()) if FACTS in files else {}
+    facts = json.loads(json.dumps(files.pop(FACTS, {})))  # as a record will have them
     check(work.checker, work.spec, work.needs, files, facts)
     found = reads.inputs()
     if work.also and also and (folder / also.NAME).is_file():

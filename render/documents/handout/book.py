@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from engine import reads as engine_reads
 from render.base.reads import Reads
@@ -19,6 +20,7 @@ from render.documents.handout.content import (
     Matrix,
     Number,
     Paragraph,
+    Part,
     Parts,
     Section,
     Step,
@@ -48,6 +50,7 @@ class Book:
         origin = str(names["made_from"]).format_map(weights)
         self.handout = Handout(language, names["title"], names["subtitle"], names, origin)
         self._table: tuple[str, ...] = ()
+        self._facts: dict[str, Fact | Scalar] = {}
         self._blocks: list[Block] = []
 
     # -- the passes ----------------------------------------------------------------------------
@@ -85,29 +88,34 @@ class Book:
     def section(self, slug: str, title: str, part: str) -> Section:
         made = Section(slug, title, part)
         self.handout.sections.append(made)
-        self._blocks, self._table = made.blocks, (slug,)
+        self._blocks, self._table, self._facts = made.blocks, (slug,), {}
         return made
 
-    def step(self, number: int, /, *said: str, **facts: Fact) -> None:
-        """Begin a step, whose texts stand under ``[steps.NUMBER]``, with the sentences ``said``."""
+    def step(self, number: int, /, *said: str, **facts: Fact | Scalar) -> None:
+        """Begin a step, whose texts stand under ``[steps.NUMBER]`` and may use the ``facts``, with
+        the sentences ``said``."""
         self._table = ("steps", str(number))
-        step = Step(number, self.words("title", **facts))
+        self._facts = {"zero": whole(0), "one": whole(1), **facts}
+        step = Step(number, self.words("title"))
         self.handout.sections[-1].steps.append(step)
         self._blocks = step.blocks
         for key in said:
-            self.say(key, **facts)
+            self.say(key)
 
     # -- words ---------------------------------------------------------------------------------
 
-    def words(self, key: str, /, **facts: Fact) -> Parts:
+    def words(self, key: str, /, **facts: Fact | Scalar) -> Parts:
         """A text of this step; or one shared by all, from ``[labels]``."""
         table = self.texts
         for name in self._table:
             table = table.get(name, {})
         path = (*self._table, key) if key in table else ("labels", key)
-        return words.fill(words.entry(self.texts, self.language, *path), facts)
+        template = words.entry(self.texts, self.language, *path)
+        every = {**self._facts, **facts}.items()
+        plain = {name: number(fact) if isinstance(fact, Scalar) else fact for name, fact in every}
+        return words.fill(template, plain)
 
-    def plain(self, key: str, /, **facts: Fact) -> str:
+    def plain(self, key: str, /, **facts: Fact | Scalar) -> str:
         """A text in plain letters."""
         return words.plain(self.words(key, **facts))
 
@@ -115,10 +123,10 @@ class Book:
         """A short text as the label of an equation."""
         return Typst.quoted(self.plain(key))
 
-    def say(self, key: str, kind: str = "", /, **facts: Fact) -> None:
+    def say(self, key: str, kind: str = "", /, **facts: Fact | Scalar) -> None:
         self._blocks.append(Paragraph(self.words(key, **facts), kind))
 
-    def point(self, key: str, /, **facts: Fact) -> None:
+    def point(self, key: str, /, **facts: Fact | Scalar) -> None:
         """The sentence of a step that is to be kept."""
         self.say(key, "point", **facts)
 
@@ -128,20 +136,20 @@ class Book:
             name: Number(fact.scalar, fact.decimals) if isinstance(fact, Say) else fact
             for name, fact in case.facts.items()
         }
-        self.say(f"{key}_{case.name}", kind, **facts, **more)
+        self.say(f"{key}_{case.name}", kind, **{**more, **facts})
 
     # -- what is worked out ----------------------------------------------------------------------
 
     def formula(self, code: Typst) -> None:
         self._blocks.append(Formula(Math(code, alone=True)))
 
-    def equation(self, label: Typst, *sides: Expression) -> None:
-        self._blocks.append(Equation(Math(label), sides))
+    def equation(self, label: Typst, *sides: Expression | Number | Scalar) -> None:
+        self._blocks.append(Equation(Math(label), tuple(map(_parts, sides))))
 
     def matrix(
         self,
-        caption: Parts,
-        values: Values | Sequence[Sequence[Number]],
+        caption: str,
+        values: Values | Sequence[Values | Sequence[Number]],
         rows: Sequence[str],
         columns: Sequence[str] | None = None,
         *,
@@ -149,36 +157,40 @@ class Book:
         decimals: int | None = None,
         closed: Callable[[int, int], bool] | None = None,
         marked: Iterable[int] = (),
+        **facts: Fact | Scalar,
     ) -> None:
-        """A matrix; a vector of the trace becomes a single row."""
-        if isinstance(values, Values):
-            lines = [values] if len(values.shape) == 1 else list(values)
-            cells = [numbers(line, decimals) for line in lines]
-        else:
-            cells = [list(line) for line in values]
+        """A matrix; a vector of the trace becomes a single row. ``caption``: as for
+        :meth:`words`."""
+        lines = [values] if isinstance(values, Values) and len(values.shape) == 1 else values
+        cells = tuple(
+            tuple(numbers(line, decimals) if isinstance(line, Values) else line) for line in lines
+        )
         size = range(len(cells)), range(len(cells[0]))
         shut = {(i, j) for i in size[0] for j in size[1] if closed is not None and closed(i, j)}
-        self._blocks.append(
-            Matrix(
-                caption,
-                tuple(map(tuple, cells)),
-                tuple(rows),
-                tuple(columns or (f"d{d}" for d in size[1])),
-                look,
-                frozenset(shut),
-                frozenset(marked),
-            )
-        )
+        names = tuple(columns or (f"d{d}" for d in size[1]))
+        said = self.words(caption, **facts)
+        where = frozenset(shut), frozenset(marked)
+        self._blocks.append(Matrix(said, cells, tuple(rows), names, look, *where))
 
     def table(
         self,
-        caption: Parts,
-        head: Sequence[Parts],
-        rows: Sequence[Sequence[Parts]],
+        caption: str,
+        head: Sequence[str | Parts],
+        rows: Iterable[Sequence[Parts | Part | Scalar]],
         marked: Iterable[int] = (),
+        **facts: Fact | Scalar,
     ) -> None:
-        lines = tuple(map(tuple, rows))
-        self._blocks.append(Table(caption, tuple(head), lines, frozenset(marked)))
+        """``caption`` and ``head``: as for :meth:`words`; parts stand as they are."""
+        names = tuple(self.words(one) if isinstance(one, str) else one for one in head)
+        lines = tuple(tuple(map(_parts, row)) for row in rows)
+        self._blocks.append(Table(self.words(caption, **facts), names, lines, frozenset(marked)))
+
+
+def _parts(said: Any) -> tuple[Any, ...]:
+    """What may stand alone, as the parts of a sentence or an expression."""
+    if isinstance(said, tuple):
+        return said
+    return (number(said) if isinstance(said, Scalar) else said,)
 
 
 def number(scalar: Scalar, decimals: int | None = None) -> Number:

@@ -16,7 +16,6 @@ from render.base.reads import Json, Made, Reads
 from render.documents.handout import (
     html,
     pdf,
-    steps_cross,
     steps_decoder,
     steps_encoder,
     steps_inference,
@@ -46,8 +45,8 @@ SCENES: dict[int, tuple[str, tuple[Callable[[Book], None], ...]]] = {
     10: ("encoder", (steps_encoder.second_layer,)),
     11: ("training", (steps_decoder.mask,)),
     12: ("training", (steps_decoder.first_layer, steps_decoder.second_layer)),
-    13: ("training", (steps_cross.cross_attention,)),
-    14: ("training", (steps_cross.output,)),
+    13: ("training", (steps_decoder.cross_attention,)),
+    14: ("training", (steps_decoder.output,)),
     15: ("inference", (steps_inference.loop,)),
     16: ("inference", (steps_inference.first,)),
     17: ("inference", (steps_inference.second,)),
@@ -132,8 +131,7 @@ def key_numbers(book: Book) -> None:
         found, step = Written(book, k), 92 if k == 1 else 94 if k == len(target) - 1 else 93
         add("logits", step, vector(found.logits), words=book.sentence(found.read))
         add("choice", step, found.guess, words=book.sentence(found.read))
-    head = [book.words(key) for key in ("what", "value", "step")]
-    book.table(book.words("caption"), head, rows)
+    book.table("caption", ("what", "value", "step"), rows)
 
 
 def vector(values: Values, decimals: int | None = None) -> Parts:

@@ -24,7 +24,6 @@ _DRAWING_METHODS = (
     "get_fill_rgbas",
     "get_stroke_rgbas",
     "get_stroke_width",
-    "get_gradient_start_and_end_points",
     "get_subpath_split_indices_from_points",
     "consider_points_equals_2d",
     "get_background_image",

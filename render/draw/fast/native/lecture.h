@@ -21,7 +21,6 @@
 /* -- cairo (cairo.c) -- */
 typedef struct cairo_s cairo_t;
 typedef struct cairo_surface_s cairo_surface_t;
-typedef struct cairo_pattern_s cairo_pattern_t;
 typedef struct { double xx, yx, xy, yy, x0, y0; } cairo_matrix_t;
 int load_cairo(const char *library);
 extern cairo_t *(*c_create)(cairo_surface_t *);
@@ -35,7 +34,7 @@ extern void (*c_surface_destroy)(cairo_surface_t *);
     X(fill_rgbas) X(stroke_rgbas) X(background_stroke_rgbas) X(stroke_width) \
     X(background_stroke_width) X(sheen_direction) X(sheen_factor) X(joint_type) X(cap_style) \
     X(background_image) X(tolerance_for_point_equality) X(n_points_per_cubic_curve) \
-    X(original_id) X(get_gradient_start_and_end_points)
+    X(original_id)
 #define DECLARE(name) extern PyObject *n_##name;
 NAMES(DECLARE)
 enum { STANDARD_FAMILY = 1, STANDARD_UPDATE = 2, STANDARD_DRAWING = 4, NOT_DRAWN = 8,
@@ -46,17 +45,15 @@ PyObject *dict_of(PyObject *object);       /* borrowed from the object */
 PyObject *attribute(PyObject *object, PyObject *name); /* borrowed, from the dict; or NULL */
 extern PyObject *classify, *joint_map, *cap_map, *atomic_types, *py_deepcopy;
 
-/* -- looks of a mobject at one moment (looks.c, outline.c) -- */
+/* -- looks of a mobject at one moment (looks.c) -- */
 typedef struct {
     int references;
     PyObject *mobject;
     int points, finite;
     double *xy;
     double tolerance, stroke, back_stroke;
-    int joint, cap, per_curve;
-    int colors[3]; /* of fill, stroke, stroke behind */
-    double *rgba;
-    double gradient[4];
+    int joint, cap;
+    double rgba[3][4]; /* fill, stroke, stroke behind */
     int box[4]; /* tiles: x0, y0, x1, y1 (exclusive) that it may touch */
 } Looks;
 
@@ -69,10 +66,7 @@ typedef struct {
 
 Looks *take_looks(PyObject *mobject, Looks *before, const View *view);
 void drop_looks(Looks *looks);
-void measure(Looks *looks, const View *view);
 void draw_looks(cairo_t *context, const Looks *looks, const View *view);
-typedef void (*SubpathVisitor)(void *, const double *, int, int, int);
-void each_subpath(const Looks *looks, SubpathVisitor visit, void *data);
 
 /* -- functions and types of the module -- */
 PyObject *py_family(PyObject *, PyObject *);
