@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 import msgspec
 import tenacity
@@ -189,33 +189,25 @@ def hidden(text: str, secrets: Sequence[str]) -> str:
 def address(name: str, value: str) -> str:
     """A server's address, without a slash at its end. Raises LectureError for one to which
     credentials must not be sent."""
-    parts = _split(value)
-    if not is_safe(value) or not parts or parts.username or parts.query or parts.fragment:
+    parts = urlsplit(value) if is_safe(value) else None
+    if parts is None or parts.username or parts.query or parts.fragment:
         refuse(None, name, "an address such as https://canvas.example.edu", "another")
     return value.rstrip("/")
 
 
 def is_safe(url: str) -> bool:
     """Whether nobody on the way can read what is sent: https, or this computer itself."""
-    parts = _split(url)
-    if parts is None or not parts.hostname:
-        return False
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+    scheme, host, _ = origin(url) or ("", "", None)
+    return bool(host) and (scheme == "https" or (scheme == "http" and host in _LOOPBACK))
 
 
 def origin(url: str) -> tuple[str, str, int | None] | None:
     """Scheme, host and port of an address; None for what is none."""
-    parts = _split(url)
-    return parts and (parts.scheme, parts.hostname or "", parts.port)
-
-
-def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises for one that is no number
+        return parts.scheme, parts.hostname or "", parts.port
     except ValueError:
         return None
-    return parts
 
 
 def decoded(said: Any, shape: type[T], service: str, what: str) -> T:
