@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.errors import LectureError, one_line
 from render.base.failure import Failure
@@ -19,19 +18,22 @@ from render.base.files import (
 )
 from render.base.process import stoppable
 from render.base.reads import Made
-from render.build.cache import Cache
-from render.build.delivery import Delivery, safe_copy
-from render.build.events import Event, Pool
+from render.build.delivery import Delivery
 from render.build.inputs import Now
 from render.build.job import How, Job
 from render.build.lecture import Lecture
-from render.build.places import CacheChoice
 from render.build.plan import Plan
 from render.build.product import Product, Step, Work
 from render.build.products import Pictures, Video
 from render.build.report import Report, announcement, exit_code, summary
 from render.build.screen import Estimate, Screen
+from render.build.storage.cache import Cache
+from render.build.storage.choice import CacheChoice
 from render.media.quality import BYTES_PER_SECOND
+
+if TYPE_CHECKING:
+    from render.build.workers.pool import LocalPool
+    from render.build.workers.worker import Event
 
 WATCHED = "LECTURE_WATCHED"  # set in the environment of a render that --watch starts
 
@@ -115,7 +117,7 @@ class Run:
 
     def _in_store(self) -> list[str]:
         """Steps whose products the cache has."""
-        cache = Cache.open(self.how.cache, looking=True)
+        cache = Cache(self.how.cache, looking=True)
         due = [step for step in self.plan.ready() if step.product.cached]
         return [step.id for step in due if cache.find(step.product, self.now)]
 
@@ -135,7 +137,7 @@ class Run:
             self._estimate = Estimate(works, slots)
             with (
                 Screen(self._estimate, len(works)) as self._screen,
-                Cache.open(self._choice(), self._screen.say) as self._cache,
+                Cache(self._choice(), self._screen.say) as self._cache,
                 self._pool(slots if drawn else 0) as self._pool_now,
             ):
                 self._delivery = Delivery(self.plan, self._cache, self._space)
@@ -144,13 +146,13 @@ class Run:
                 self._loop()
             return self._cache.failed
 
-    def _pool(self, slots: int) -> AbstractContextManager[Pool]:
+    def _pool(self, slots: int) -> LocalPool:
         """The processes of this machine, or those of a cluster."""
         if self.how.cluster is None:
-            from render.build.pool import LocalPool
+            from render.build.workers.pool import LocalPool
 
             return LocalPool(slots, self._space.lock)
-        from render.build.cluster import ClusterPool
+        from render.build.workers.cluster import ClusterPool
 
         scratch = self._space.fresh_folder("cluster")
         return ClusterPool(self.how.cluster, self._cache, scratch, self._screen.say)
@@ -159,7 +161,7 @@ class Run:
         """The cache of this run; on a cluster there must be one."""
         if self.how.cluster is None:
             return self.how.cache
-        from render.build.cluster import cache_for
+        from render.build.workers.cluster import cache_for
 
         return cache_for(self.how.cache, self._space.folder)
 
@@ -219,7 +221,7 @@ class Run:
             maker=product.maker,
             checker=product.checker,
             spec=product.spec(),
-            needs={role: self._need(product, need) for role, need in self._needs(product)},
+            needs=self._delivery.needs(product),
             settings=product.settings(),
             modules=product.modules(),
             inputs=before,
@@ -247,32 +249,10 @@ class Run:
         self._folders[product.id] = folder
         return folder
 
-    def _needs(self, product: Product) -> Iterator[tuple[str, Product]]:
-        """The needs that could be made."""
-        for role, need in product.needs().items():
-            if self.plan.steps[need.id].made is not None:
-                yield role, need
-
-    def _need(self, product: Product, need: Product) -> Made:
-        """The record of a need, with safe copies of the files that the maker opens."""
-        made = self.plan.steps[need.id].made
-        assert made is not None
-        paths = {}
-        for role in product.opens & set(made.files):
-            path = self.plan.paths[need.id, role]
-            if not path.is_relative_to(self._space.folder):
-                copy = self._space.fresh_folder("needs") / path.name
-                path = safe_copy(path, made.files[role], copy)
-            paths[role] = str(path)
-        return replace(made, paths=paths)
-
     # -- what has happened ---------------------------------------------------------------------
 
     def _heed(self, event: Event) -> int:
         """Take note of an event; returns how many steps are over by it."""
-        if event.kind == "line":
-            self._screen.say(event.line)
-            return 0
         step = self.plan.steps[event.step]
         if event.kind == "started":
             if step.id in self._estimate:

@@ -13,8 +13,8 @@ from engine.errors import LectureError, from_os_error
 from render.base.files import staging_folder
 from render.base.process import stoppable, usable_cores
 from render.build.job import BuildOptions, How, Job, jobs_of
-from render.build.places import DEFAULT_SIZE, choose
 from render.build.run import Run
+from render.build.storage.choice import DEFAULT_SIZE, choose
 from render.cli.options import Jobs, Render, Store, Videos, takes
 
 if TYPE_CHECKING:

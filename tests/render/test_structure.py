@@ -27,8 +27,8 @@ MOST_LINES = 19_800
 KEPT = {
     "json.loads": ("render/base/", "render/build/"),
     "tomllib.loads": ("render/base/",),
-    "fcntl.flock": ("render/base/", "render/build/places.py"),
-    "os.replace": ("render/base/", "render/build/places.py"),
+    "fcntl.flock": ("render/base/",),
+    "os.replace": ("render/base/",),
 }
 GONE = (
     *("sides", "keeper", "backlog", "joiner", "nursery", "farm", "resound"),
