@@ -19,10 +19,11 @@ from render.base.files import (
 )
 from render.base.reader import Reader
 from render.base.reads import Made, Stamp
-from render.build.cache import Cache
 from render.build.plan import Plan
 from render.build.product import Product, Step
 from render.build.products import OfVideo, Pictures
+from render.build.storage.cache import Cache
+from render.build.workers import worker
 from scenes.settings import Settings, file_digest
 
 
@@ -35,13 +36,41 @@ class Delivery:
         self._held: dict[str, tuple[OfVideo, Made, bool]] = {}
 
     def taken(self, product: Product) -> Made | None:
-        """A product that the cache has, in a private folder."""
-        entry = self._cache.find(product, self._plan.now) if product.cached else None
-        made = self._cache.take(entry, self._space.fresh_folder("taken")) if entry else None
-        if made is not None and isinstance(product, Pictures):
-            name_weights(made.path("numbers"), product.job.settings)
-            made = replace(made, files={**made.files, "numbers": Stamp.of(made.path("numbers"))})
-        return made
+        """A product that the cache has, in a private folder, checked as if it had been made."""
+
+        def check(made: Made) -> Made:
+            if isinstance(product, Pictures):
+                numbers = made.path("numbers")
+                name_weights(numbers, product.job.settings)
+                made = replace(made, files={**made.files, "numbers": Stamp.of(numbers)})
+            if product.checker:
+                files = {role: Path(path) for role, path in made.paths.items()}
+                worker.check(
+                    product.checker, product.spec(), self.needs(product), files, made.facts
+                )
+            return made
+
+        folder = self._space.fresh_folder("taken")
+        return self._cache.take(product, self._plan.now, folder, check)
+
+    def needs(self, product: Product) -> dict[str, Made]:
+        """The records of the needs that could be made, with safe copies of the files that the maker
+        opens. Raises LectureError where one has just become another file."""
+        found = {}
+        for role, need in product.needs().items():
+            made = self._plan.steps[need.id].made
+            if made is not None:
+                files = [(role, made.files[role]) for role in product.opened(made)]
+                paths = {each: str(self._safe(need, each, stamp)) for each, stamp in files}
+                found[role] = replace(made, paths=paths)
+        return found
+
+    def _safe(self, need: Product, role: str, stamp: Stamp) -> Path:
+        """A file of a need that no other run can exchange."""
+        path = self._plan.paths[need.id, role]
+        if path.is_relative_to(self._space.folder):
+            return path
+        return safe_copy(path, stamp, self._space.fresh_folder("needs") / path.name)
 
     def put(self, step: Step, made: Made, *, taken: bool) -> None:
         """Put a product in place; what depends on it is looked at again. Raises LectureError
@@ -82,8 +111,9 @@ class Delivery:
         write_state(product.record, made.to_json())
         for role, path in paths.items():
             self._plan.paths[product.id, role] = Path(path)
-        if product.cached and not taken and all(i.digest for i in made.inputs if i.kind == "code"):
-            self._cache.put(product, made, {role: Path(path) for role, path in paths.items()})
+        if product.cached and not taken:
+            files = {role: Path(path) for role, path in paths.items()}
+            self._cache.put(product.kind, product.spec(), made, files)
         return made
 
 

@@ -18,7 +18,7 @@ import typer
 
 from engine.errors import LectureError, quoted
 from render.build.folders import DEFAULT_LESSON, Kind, folders_of
-from render.build.places import NO_CACHE, CacheChoice
+from render.build.storage.choice import NO_CACHE, CacheChoice
 from render.media.quality import QUALITIES, Quality
 from scenes import registry, texts
 from scenes.registry import SceneInfo

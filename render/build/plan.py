@@ -38,7 +38,7 @@ class Plan:
         self.failures: dict[str, Failure] = {}
         self.asked: dict[str, Product] = {}
         self.paths: dict[tuple[str, str], Path] = {}  # files of this run, by step and role
-        self._forced, self._as_is = forced, as_is
+        self.is_forced, self._as_is = forced, as_is
         self._above: dict[str, list[str]] = {}
         self._begun: set[str] = set()  # steps that were given out and have not ended,
         self._first: dict[str, str] = {}  # the first step of each kind that was, by question
@@ -93,7 +93,7 @@ class Plan:
         step.reasons = tuple(self.now.why(product, old))
         if old is None or (step.reasons and not self._as_is(product)):
             return
-        if step.id in self.asked and self._forced(product):
+        if step.id in self.asked and self.is_forced(product):
             return
         if all(map(self.is_settled, step.needs)):
             places = product.places(old).items()

@@ -15,10 +15,9 @@ LectureError for a mistake in the input.
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -159,7 +158,7 @@ class Product(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """All that a worker needs to make a product; plain data, see :meth:`to_json`.
+    """All that a worker needs to make a product; plain data that can be pickled.
 
     ``inputs``: those known before, with the digests of code that the run was planned with.
     ``folder``: private, made by the pool; files, log.txt and everything temporary go there.
@@ -188,14 +187,6 @@ class Work:
     def log(self) -> Path:
         """Everything that the maker, Manim and Python print."""
         return Path(self.folder) / "log.txt"
-
-    def to_json(self) -> str:
-        """The work as one JSON document in ASCII, for a process elsewhere."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Work:
-        return msgspec.json.decode(text, type=cls)
 
 
 Action = Literal["keep", "take", "build"]

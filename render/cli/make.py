@@ -11,7 +11,7 @@ import typer
 from engine.errors import one_line
 from render.base.process import usable_cores
 from render.build.job import BuildOptions, How, jobs_of
-from render.build.places import DEFAULT_SIZE, choose
+from render.build.storage.choice import DEFAULT_SIZE, choose
 from render.cli.options import Explain, Jobs, Scenes, Store, takes
 
 EVERYTHING = (
@@ -71,7 +71,7 @@ def make(
 
     cache = choose(store, store_size)
     if cluster:
-        from render.build.cluster import check
+        from render.build.workers.cluster import check
 
         check(cluster, cache)
     asked = jobs_of(options, scenes or ())

@@ -18,8 +18,8 @@ from render.build.folders import DEFAULT_LESSON
 from render.build.job import BuildOptions, How, Job, jobs_of
 from render.build.lecture import Lecture
 from render.build.materials import Handout, Material, Package, Page, Publication
-from render.build.places import DEFAULT_SIZE, choose
 from render.build.run import Run
+from render.build.storage.choice import DEFAULT_SIZE, choose
 from render.cli.look import settings_of
 from render.cli.options import Explain, Jobs, Render, Store, Videos, takes
 from render.media.quality import QUALITIES

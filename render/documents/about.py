@@ -4,7 +4,7 @@ the words of ``assets/about/{zh,en}.toml``."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from engine.errors import LectureError
 from render.base.project import ASSETS
 from render.base.reader import Reader
-from render.base.reads import Json, Made, Reads
+from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.media import timedtext
 from render.media.captions.write import sentences
 from render.media.mp4 import LECTURE_TITLES, Chapter
@@ -36,13 +36,7 @@ class Scene:
     beats: Sequence[Mapping[str, Any]]
 
 
-def make(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    reads: Reads,
-    into: Path,
-    tell: Callable[[int], None],
-) -> dict[str, Path]:
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """A file by each ending: ``zh.vtt``, ``zh.srt``, ``about.zh.txt``, ``about.json``, and of a
     film ``chapters.zh.vtt``. Raises LectureError where a text is missing."""
     scenes = [
@@ -68,13 +62,7 @@ def make(
     return {ending: into / ending for ending in texts}
 
 
-def copy_cover(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    reads: Reads,
-    into: Path,
-    tell: Callable[[int], None],
-) -> dict[str, Path]:
+def copy_cover(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """``cover``: the film's, which is its first scene's."""
     target = into / "cover.png"
     target.write_bytes(needs["cover"].path("cover").read_bytes())
@@ -85,9 +73,7 @@ class About:
     """What is said in a language of a scene's video, or of the film of a track. ``spec`` as for
     :func:`make`; texts and sizes come from ``reads``. Raises LectureError without the texts."""
 
-    def __init__(
-        self, spec: Mapping[str, Json], scenes: Sequence[Scene], reads: Reads, language: str
-    ) -> None:
+    def __init__(self, spec: Spec, scenes: Sequence[Scene], reads: Reads, language: str) -> None:
         self.spec, self.scenes, self.reads, self.language = spec, scenes, reads, language
         self.path = FOLDER / f"{language}.toml"
         reads.uses(self.path)
@@ -106,7 +92,7 @@ class About:
             start += scene.frames
         return found
 
-    def track(self, needs: Mapping[str, Made]) -> Track:
+    def track(self, needs: Needs) -> Track:
         """The captions of all scenes."""
         parts, start, fps = [], 0, self.spec["fps"]
         for scene in self.scenes:

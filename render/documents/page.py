@@ -15,7 +15,7 @@ from render.base import files
 from render.base.files import STATE, bring, put_folder, staging_folder
 from render.base.project import ASSETS
 from render.base.reader import read_state
-from render.base.reads import Json, Made, Reads
+from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.base.template import ReadFile
 from render.documents.handout import html, pdf
 from render.documents.handout.content import Handout
@@ -97,7 +97,7 @@ class Source:
         return cls(number, slug, title, steps, video.name, video, cover, facts, cues)
 
     @classmethod
-    def of(cls, told: Mapping[str, Json], needs: Mapping[str, Made]) -> Source:
+    def of(cls, told: Spec, needs: Needs) -> Source:
         """From what a maker is given; see :func:`make`."""
         slug, (first, last) = told["slug"], told["steps"]
         facts, cues = needs[f"pictures {slug}"].facts, {}
@@ -162,13 +162,7 @@ class Page:
         return f"{told}\nwindow.LECTURE = {text};\n"
 
 
-def make(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    reads: Reads,
-    into: Path,
-    tell: Callable[[int], None],
-) -> dict[str, Path]:
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """Every file of the page; its role is its name within the page. Raises LectureError.
 
     ``spec``: ``name``; ``language``; ``weights``, the names of the two weight files; ``scenes``,

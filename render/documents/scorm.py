@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from shutil import copyfileobj
 from urllib.parse import quote
@@ -18,7 +18,7 @@ from render.base import template
 from render.base.files import put_file, staging_folder
 from render.base.project import ASSETS
 from render.base.reader import Reader
-from render.base.reads import Json, Made, Reads
+from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.base.template import ReadFile
 from render.media.sidecars import Description
 
@@ -31,13 +31,7 @@ _PLAIN_FILE = 0o644 << 16
 _HEAD = re.compile(rb"<head\b[^>]*>", re.IGNORECASE)
 
 
-def make(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    reads: Reads,
-    into: Path,
-    tell: Callable[[int], None],
-) -> dict[str, Path]:
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """The package as the role ``zip``. ``spec``: ``item``, ``title`` and ``scenes`` as for
     :func:`pack`; where the title is empty, it is that of the film in ``language``. ``needs``:
     ``page``, the roles of which are the names of its files; ``sides`` of the film."""

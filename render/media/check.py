@@ -41,10 +41,12 @@ Finding = tuple[str, object, object]
 
 
 def check(spec: Spec, needs: Needs, files: Mapping[str, Path], facts: Mapping[str, Json]) -> None:
-    """Check what ``render.media.mux.make`` has made of ``spec`` and ``needs``. Raises LectureError,
-    also where a part has become another video meanwhile."""
+    """Check what ``render.media.mux.make`` has made of ``spec`` and ``needs``, or has made once and
+    a cache has kept. Raises LectureError, also where a part has become another video meanwhile."""
     expected, parts = planned(spec, needs, facts["key"])
     copies = [part_of(files["video"], index) for index in range(len(parts))]
+    if not any(copy.exists() for copy in copies):  # they lie beside what was just made
+        copies = [part.video for part in parts]
     for slug, copy in zip(spec["parts"], copies, strict=True):
         pictures = needs[f"pictures {slug}"].facts.get("pictures")
         if pictures is not None and pictures_of([copy]) != pictures:

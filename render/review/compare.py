@@ -7,7 +7,7 @@ import difflib
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,38 +48,29 @@ class Change:
     new: str | None
 
 
-def changes(old: Sequence[Shown], new: Sequence[Shown]) -> list[Change]:
-    """The numbers that are shown otherwise, each kind once, in the order of the new list. Those of
-    one source are matched in order."""
-    return list(
-        dict.fromkeys(
-            Change(source, one.text if one else None, other.text if other else None)
-            for source, one, other in _pairs(old, new)
-            if one is None or other is None or one.text != other.text
-        )
-    )
-
-
-def changed(numbers: Sequence[Shown], others: Sequence[Shown]) -> list[Shown]:
-    """Those of ``numbers`` that have no partner with the same digits among ``others``."""
-    return [
-        one
-        for _, one, other in _pairs(numbers, others)
-        if one is not None and (other is None or other.text != one.text)
-    ]
-
-
-def _pairs(
+def differing(
     old: Iterable[Shown], new: Iterable[Shown]
-) -> Iterator[tuple[str, Shown | None, Shown | None]]:
+) -> list[tuple[Shown | None, Shown | None]]:
+    """The numbers that are shown otherwise, in the order of the new list, those that are gone
+    last. Those of one source are matched in order."""
     waiting: dict[str, list[Shown]] = defaultdict(list)
     for number in old:
         waiting[number.source].append(number)
+    pairs: list[tuple[Shown | None, Shown | None]] = []
     for number in new:
         partners = waiting[number.source]
-        yield number.source, (partners.pop(0) if partners else None), number
-    for source, rest in waiting.items():
-        yield from ((source, number, None) for number in rest)
+        pairs.append((partners.pop(0) if partners else None, number))
+    pairs += [(number, None) for rest in waiting.values() for number in rest]
+    return [(a, b) for a, b in pairs if a is None or b is None or a.text != b.text]
+
+
+def changes(pairs: Iterable[tuple[Shown | None, Shown | None]]) -> tuple[Change, ...]:
+    """What has become of numbers that are shown otherwise, each kind once."""
+    found = (
+        Change((a or b).source, a.text if a else None, b.text if b else None)  # type: ignore[union-attr]
+        for a, b in pairs
+    )
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
@@ -196,7 +187,7 @@ def compare(job: Job) -> Compared:
         tuple(reasons),
         tuple(_beats(old, new)),
         len(new.scene.timeline),
-        tuple(changes(old.numbers, new.numbers)),
+        changes(differing(old.numbers, new.numbers)),
         (old.scene.clock, new.scene.clock),
     )
 
@@ -243,14 +234,14 @@ def _beats(old: _Played, new: _Played) -> list[BeatPair]:
         frames = old.frames[index], new.frames[index]
         if before.text == after.text and np.array_equal(*frames):
             continue
-        shown = old.shown[index], new.shown[index]
+        pairs = differing(old.shown[index], new.shown[index])
         found.append(
             BeatPair(
                 after.name,
                 (after.step, after.last_step),
-                _moment(before, frames[0], changed(shown[0], shown[1])),
-                _moment(after, frames[1], changed(shown[1], shown[0])),
-                tuple(changes(*shown)),
+                _moment(before, frames[0], [a for a, _ in pairs if a]),
+                _moment(after, frames[1], [b for _, b in pairs if b]),
+                changes(pairs),
             )
         )
     return found

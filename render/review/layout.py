@@ -92,27 +92,25 @@ def check_overlaps(texts: Sequence[TextItem]) -> Iterator[Fault]:
 
 def check_lines(texts: Sequence[TextItem], shapes: Sequence[Shape]) -> Iterator[Fault]:
     """Text crossed by a line: the stroke of a shape that runs through its ink."""
-    strokes = [s for s in shapes if _has_line(s.mobject)]
+    strokes = [
+        shape
+        for shape in shapes
+        if shape.mobject.get_stroke_opacity() > 0.1 and shape.mobject.get_stroke_width() > 0
+    ]
     outlines: dict[int, np.ndarray] = {}
     for item in texts:
-        box = inner_box(item)
+        left, bottom, right, top = box = inner_box(item)
+        roots = [ancestor for ancestor in item.path if isinstance(ancestor, Root)]
         for shape in strokes:
-            if _related(item, shape) or not _overlap(box, shape.box):
+            if any(root in shape.path for root in roots) or not _overlap(box, shape.box):
                 continue
             if id(shape) not in outlines:
                 outlines[id(shape)] = _polyline(shape.mobject)
-            if _crosses(outlines[id(shape)], box):
+            x, y = outlines[id(shape)].T
+            if ((x > left) & (x < right) & (y > bottom) & (y < top)).any():
                 what = f"{item.text!r} is crossed by a {type(shape.mobject).__name__}"
                 yield Fault("line", what, item.box)
                 break
-
-
-def _related(item: TextItem, shape: Shape) -> bool:
-    return any(isinstance(ancestor, Root) and ancestor in shape.path for ancestor in item.path)
-
-
-def _has_line(mobject: VMobject) -> bool:
-    return float(mobject.get_stroke_opacity()) > 0.1 and mobject.get_stroke_width() > 0
 
 
 def _polyline(mobject: VMobject) -> np.ndarray:
@@ -123,11 +121,6 @@ def _polyline(mobject: VMobject) -> np.ndarray:
     a, b, c, d = (curves[None, :, k] for k in range(4))
     points = (1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t**2 * c + t**3 * d
     return np.asarray(points).reshape(-1, 2)
-
-
-def _crosses(points: np.ndarray, box: Box) -> bool:
-    x, y = points[:, 0], points[:, 1]
-    return bool(((x > box[0]) & (x < box[2]) & (y > box[1]) & (y < box[3])).any())
 
 
 def check_sizes(texts: Sequence[TextItem]) -> Iterator[Fault]:

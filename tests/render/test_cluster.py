@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
-from render.build import cluster, remote
-from render.build.cache import Cache
-from render.build.cluster import ClusterPool, cache_for, check
-from render.build.places import NO_CACHE, CacheChoice
+from render.build.storage.cache import Cache
+from render.build.storage.choice import NO_CACHE, CacheChoice
+from render.build.workers import cluster, remote
+from render.build.workers.cluster import ClusterPool, cache_for, check
 
 from .conftest import ROOT, FrontDoor, one_line
 from .test_pool import all_events, last, work
@@ -57,7 +57,7 @@ class Run:
         self.said: list[str] = []
         self.folder = folder / "run"
         self.folder.mkdir()
-        self.cache = Cache.open(CacheChoice(str(folder / "store"), True, None), self.said.append)
+        self.cache = Cache(CacheChoice(str(folder / "store"), True, None), self.said.append)
         scratch = self.folder / "scratch"
         self.pool = ClusterPool(address, self.cache, scratch, self.said.append)
 
@@ -271,7 +271,7 @@ class TestFingerprint:
         assert remote.differences(files, dict(files)) == ""
 
     def test_it_has_what_draws_and_nothing_that_only_runs_it(self) -> None:
-        code = "from render.build import remote; print(*remote.fingerprint())"
+        code = "from render.build.workers import remote; print(*remote.fingerprint())"
         said = subprocess.run(
             [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
         )

@@ -33,8 +33,8 @@ def start_long(tmp_path: Path) -> tuple[subprocess.Popen[str], list[int]]:
             break
         time.sleep(0.05)
         assert process.poll() is None
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    return process, [int(child) for child in children]
+    tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
+    return process, [int(child) for task in tasks for child in task.read_text().split()]
 
 
 def group_alive(leader: int) -> bool:

@@ -8,26 +8,8 @@ from typing import Any
 
 from engine import reads as engine_reads
 from render.base.reads import Reads
-from render.documents.handout import words
-from render.documents.handout.content import (
-    TIMES,
-    Block,
-    Equation,
-    Expression,
-    Formula,
-    Handout,
-    Math,
-    Matrix,
-    Number,
-    Paragraph,
-    Part,
-    Parts,
-    Section,
-    Step,
-    Table,
-    Typst,
-    joined,
-)
+from render.documents.handout import content, words
+from render.documents.handout.content import Expression, Number, Part, Parts, Typst, joined
 from render.documents.handout.words import Fact
 from scenes.rounding import decimals_needed, leading
 from scenes.texts import Say
@@ -36,10 +18,8 @@ from scenes.wording import Case
 
 
 class Book:
-    """Writes a :class:`Handout`: ``step`` opens a numbered step, the other methods add to it.
-
-    ``seen`` has the values that were read; ``weights`` names the weight files.
-    """
+    """Writes a handout: ``step`` opens a numbered step, the other methods add to it. ``seen`` has
+    the values that were read; ``weights`` names the weight files."""
 
     def __init__(self, reads: Reads, language: str, weights: Mapping[str, str]) -> None:
         self.reads, self.language = reads, language
@@ -48,12 +28,10 @@ class Book:
         self._runs: dict[str, Run] = {}
         names = dict(self.texts["names"])
         origin = str(names["made_from"]).format_map(weights)
-        self.handout = Handout(language, names["title"], names["subtitle"], names, origin)
+        self.handout = content.Handout(language, names["title"], names["subtitle"], names, origin)
         self._table: tuple[str, ...] = ()
         self._facts: dict[str, Fact | Scalar] = {}
-        self._blocks: list[Block] = []
-
-    # -- the passes ----------------------------------------------------------------------------
+        self._blocks: list[content.Block] = []
 
     @property
     def training(self) -> Run:
@@ -83,10 +61,8 @@ class Book:
         """Tokens as one writes them: Chinese without spaces."""
         return ("" if all(len(token) == 1 for token in tokens) else " ").join(tokens)
 
-    # -- where one is --------------------------------------------------------------------------
-
-    def section(self, slug: str, title: str, part: str) -> Section:
-        made = Section(slug, title, part)
+    def section(self, slug: str, title: str, part: str) -> content.Section:
+        made = content.Section(slug, title, part)
         self.handout.sections.append(made)
         self._blocks, self._table, self._facts = made.blocks, (slug,), {}
         return made
@@ -96,13 +72,11 @@ class Book:
         the sentences ``said``."""
         self._table = ("steps", str(number))
         self._facts = {"zero": whole(0), "one": whole(1), **facts}
-        step = Step(number, self.words("title"))
+        step = content.Step(number, self.words("title"))
         self.handout.sections[-1].steps.append(step)
         self._blocks = step.blocks
         for key in said:
             self.say(key)
-
-    # -- words ---------------------------------------------------------------------------------
 
     def words(self, key: str, /, **facts: Fact | Scalar) -> Parts:
         """A text of this step; or one shared by all, from ``[labels]``."""
@@ -112,8 +86,7 @@ class Book:
         path = (*self._table, key) if key in table else ("labels", key)
         template = words.entry(self.texts, self.language, *path)
         every = {**self._facts, **facts}.items()
-        plain = {name: number(fact) if isinstance(fact, Scalar) else fact for name, fact in every}
-        return words.fill(template, plain)
+        return words.fill(template, {name: _fact(value) for name, value in every})
 
     def plain(self, key: str, /, **facts: Fact | Scalar) -> str:
         """A text in plain letters."""
@@ -124,7 +97,7 @@ class Book:
         return Typst.quoted(self.plain(key))
 
     def say(self, key: str, kind: str = "", /, **facts: Fact | Scalar) -> None:
-        self._blocks.append(Paragraph(self.words(key, **facts), kind))
+        self._blocks.append(content.Paragraph(self.words(key, **facts), kind))
 
     def point(self, key: str, /, **facts: Fact | Scalar) -> None:
         """The sentence of a step that is to be kept."""
@@ -132,19 +105,13 @@ class Book:
 
     def case(self, key: str, case: Case, kind: str = "point", /, **more: Fact) -> None:
         """A sentence of a text that says ``{family.*}``."""
-        facts = {
-            name: Number(fact.scalar, fact.decimals) if isinstance(fact, Say) else fact
-            for name, fact in case.facts.items()
-        }
-        self.say(f"{key}_{case.name}", kind, **{**more, **facts})
-
-    # -- what is worked out ----------------------------------------------------------------------
+        self.say(f"{key}_{case.name}", kind, **{**more, **case.facts})
 
     def formula(self, code: Typst) -> None:
-        self._blocks.append(Formula(Math(code, alone=True)))
+        self._blocks.append(content.Formula(content.Math(code, alone=True)))
 
     def equation(self, label: Typst, *sides: Expression | Number | Scalar) -> None:
-        self._blocks.append(Equation(Math(label), tuple(map(_parts, sides))))
+        self._blocks.append(content.Equation(content.Math(label), tuple(map(_parts, sides))))
 
     def matrix(
         self,
@@ -170,7 +137,7 @@ class Book:
         names = tuple(columns or (f"d{d}" for d in size[1]))
         said = self.words(caption, **facts)
         where = frozenset(shut), frozenset(marked)
-        self._blocks.append(Matrix(said, cells, tuple(rows), names, look, *where))
+        self._blocks.append(content.Matrix(said, cells, tuple(rows), names, look, *where))
 
     def table(
         self,
@@ -183,7 +150,14 @@ class Book:
         """``caption`` and ``head``: as for :meth:`words`; parts stand as they are."""
         names = tuple(self.words(one) if isinstance(one, str) else one for one in head)
         lines = tuple(tuple(map(_parts, row)) for row in rows)
-        self._blocks.append(Table(self.words(caption, **facts), names, lines, frozenset(marked)))
+        said = self.words(caption, **facts)
+        self._blocks.append(content.Table(said, names, lines, frozenset(marked)))
+
+
+def _fact(said: Fact | Scalar | Say) -> Fact:
+    if isinstance(said, Say):
+        return Number(said.scalar, said.decimals)
+    return number(said) if isinstance(said, Scalar) else said
 
 
 def _parts(said: Any) -> tuple[Any, ...]:
@@ -244,7 +218,7 @@ def listed(values: Iterable[Scalar], decimals: int | None = None, sign: str = ",
 
 def paired(xs: Iterable[Number], ws: Iterable[Number]) -> Expression:
     """The sum of each x times its w."""
-    return joined((x, TIMES, w) for x, w in zip(xs, ws, strict=True))
+    return joined((x, content.TIMES, w) for x, w in zip(xs, ws, strict=True))
 
 
 def product(a: Number, b: Number) -> Number:

@@ -79,8 +79,6 @@ class Sublayer:
         for work in works:
             work()
 
-    # -- attention ---------------------------------------------------------------------------------
-
     def _weights(self, role: str, head: int) -> list[list[Number]]:
         """The rows of a role's matrix that belong to a head."""
         matrix = self.weight(f"{role}_proj")
@@ -177,8 +175,6 @@ class Sublayer:
         """The joined heads times WO."""
         xs, result = numbers(self["concat"][self.row]), self["output"][self.row]
         linear(self.book, "y", self.weight("out_proj"), xs, result)
-
-    # -- Add & Norm, FFN ---------------------------------------------------------------------------
 
     def residual(self) -> None:
         """The sub-layer's output added to what it was given."""

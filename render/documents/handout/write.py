@@ -12,7 +12,7 @@ import numpy as np
 from engine.config import SETTINGS
 from engine.errata import Erratum, errata
 from engine.recipe import tutorial_weights
-from render.base.reads import Json, Made, Reads
+from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.documents.handout import (
     html,
     pdf,
@@ -55,13 +55,7 @@ SCENES: dict[int, tuple[str, tuple[Callable[[Book], None], ...]]] = {
 }
 
 
-def make(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    reads: Reads,
-    into: Path,
-    tell: Callable[[int], None],
-) -> dict[str, Path]:
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """``handout.pdf`` and ``handout.html`` as the roles ``pdf`` and ``html``. ``spec``:
     ``language``; ``weights``, the names of the two weight files. Raises LectureError."""
     written = handout(reads, spec["language"], *spec["weights"])
