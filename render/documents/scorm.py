@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 from engine.errors import LectureError
 from render.base import template
-from render.base.files import put_file, staging_folder
 from render.base.project import ASSETS
 from render.base.reader import Reader
 from render.base.reads import Needs, Output, Reads, Spec, Tell
@@ -43,21 +42,6 @@ def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Outp
     target = into / "scorm.zip"
     pack(files, target, spec["item"], title, spec["scenes"], reads.file)
     return {"zip": target}
-
-
-def write(page: Path, target: Path, *, item: str, title: str, scenes: int) -> Path:
-    """Pack the folder ``page`` as ``target``, see :func:`pack`. Raises LectureError where the
-    folder is no page, or the zip cannot be written; what was there is then as it was."""
-    refuse_foreign(target)
-    found = [path for path in page.rglob("*") if path.is_file()]
-    files = {path.relative_to(page).as_posix(): path for path in found}
-    if START not in files:
-        raise LectureError(where=page, expected=f"a page, with {START}", found="none")
-    with staging_folder(target) as folder:
-        made = folder / target.name
-        pack(files, made, item, title, scenes)
-        put_file(made, target)
-    return target
 
 
 def pack(
@@ -110,18 +94,3 @@ def _put_file(archive: zipfile.ZipFile, name: str, path: Path) -> None:
     entry.file_size = path.stat().st_size  # tells whether 64-bit offsets are needed
     with path.open("rb") as source, archive.open(entry, "w") as sink:
         copyfileobj(source, sink, 1024 * 1024)
-
-
-def refuse_foreign(target: Path) -> None:
-    """Raise LectureError where something is in the way that is no SCORM package."""
-    if target.suffix != ".zip":
-        raise LectureError(field="--out", expected="a name that ends in .zip", found=str(target))
-    if not target.exists():
-        return
-    try:
-        with zipfile.ZipFile(target) as archive:
-            archive.getinfo(MANIFEST)
-    except (OSError, zipfile.BadZipFile, KeyError) as error:
-        raise LectureError(
-            where=target, field="--out", expected="a new file or a SCORM package", found="another"
-        ) from error

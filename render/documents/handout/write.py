@@ -28,7 +28,6 @@ from render.documents.handout.steps_encoder import cross_layer
 from render.documents.handout.steps_inference import Written
 from scenes import registry
 from scenes.rounding import MINUS
-from scenes.settings import Settings
 from scenes.values import Values
 
 #: Which functions write the steps of a scene, and the part of the model it tells of.
@@ -80,15 +79,6 @@ def handout(reads: Reads, language: str, weights: str, inference: str) -> Handou
         tutorial_errata(book)
     reads.take(book.seen, language)
     return book.handout
-
-
-def of_settings(settings: Settings) -> Handout:
-    """The handout of a lesson, without a record of what was read for it."""
-    files = settings.weights, settings.weights_for_inference
-    weights, inference = (str(file.absolute()) for file in files)
-    values = {"weights": weights, "inference_weights": inference}
-    reads = Reads({**values, "source": settings.source, "target": settings.target})
-    return handout(reads, settings.language, *(file.name for file in files))
 
 
 def key_numbers(book: Book) -> None:
