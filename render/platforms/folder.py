@@ -130,7 +130,7 @@ class Publication:
         """Check everything, then write it into an empty folder; what is advised, in lines. Raises
         Refused where the platform does not take it, or another LectureError."""
         found = self.look()
-        faults, advice = rules.faults(found), rules.advice(found)
+        faults, advice = rules.faults(found), [one for one in found if one.rule.advice]
         if faults:
             many = f"{len(faults)} of its rules broken"
             refused = Refused(where=f"nothing published for {self.platform.name}", field=many)
