@@ -58,15 +58,33 @@ def check(spec: Spec, needs: Needs, files: Mapping[str, Path], facts: Mapping[st
     check_video(files["video"], replace(expected, pictures=pictures), shown_as=shown_as)
 
 
+def check_pictures(
+    spec: Spec, needs: Needs, files: Mapping[str, Path], facts: Mapping[str, Json]
+) -> None:
+    """Check pictures of a scene, as they were drawn or as a cache has kept them: whether they are
+    those of the record, without decoding them. Raises LectureError."""
+    path, digest = files["pictures"], pictures_of([files["pictures"]])
+    with av.open(str(path.absolute())) as container:
+        stream = container.streams.video[0]
+        findings = [*_video_findings(stream, Quality(**spec["quality"]))]
+        findings += [("frames", facts["frames"], stream.frames)]
+        findings += [("pictures as they were encoded", facts.get("pictures", digest), digest)]
+    _refuse(findings, spec["slug"])
+
+
 def check_video(path: Path, expected: Video, *, shown_as: str | None = None) -> None:
     """Raise LectureError for the first property of ``path`` that is not as it must be.
 
     ``shown_as``: the name for the message, where ``path`` is a temporary one.
     """
-    for field, *both in _findings(path, expected):
+    _refuse(_findings(path, expected), shown_as or path)
+
+
+def _refuse(findings: Iterable[Finding], where: str | Path) -> None:
+    for field, *both in findings:
         if both[0] != both[1]:
             wanted, found = (shortened(str(value), _LONGEST) for value in both)
-            raise LectureError(where=shown_as or path, field=field, expected=wanted, found=found)
+            raise LectureError(where=where, field=field, expected=wanted, found=found)
 
 
 def pictures_of(paths: Iterable[Path]) -> str | None:
