@@ -18,17 +18,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import av
-from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.video.frame import VideoFrame
-from av.video.stream import VideoStream
 
 from engine.errors import LectureError, shortened
 from render.base.reads import Json, Needs, Spec
 from render.media import mp4
 from render.media.mp4 import LANGUAGE_CODES, Chapter
 from render.media.mux import Video, part_of, planned
-from render.media.quality import AUDIO_RATE, Quality
+from render.media.quality import AUDIO_RATE
 from render.media.stills import is_idr, packet_units, picture_bytes
 
 _BT709 = 1  # its number as primaries, transfer and matrix
@@ -108,10 +106,7 @@ def _findings(path: Path, expected: Video) -> Iterator[Finding]:
         yield "edit lists", 0, mp4.edit_lists(path)
         with av.open(str(path.absolute())) as container:
             yield from _stream_findings(container, expected)
-            yield from _video_findings(container.streams.video[0], expected.quality)
-            yield from _audio_findings(container.streams.audio[0])
             yield from _name_findings(container, expected)
-            yield from _chapter_findings(container, expected)
             yield from _caption_findings(container, expected)
         yield from _packet_findings(path, expected)
         yield from _decoded_findings(path, expected)
@@ -125,51 +120,41 @@ def _stream_findings(container: InputContainer, expected: Video) -> Iterator[Fin
     wanted += ["data"] if expected.chapters else []
     yield "container", True, "mp4" in container.format.name.split(",")
     yield "streams", wanted, kinds
-
-
-def _video_findings(stream: VideoStream, quality: Quality) -> Iterator[Finding]:
-    codec = stream.codec_context
-    yield "video codec", "h264", codec.name
-    yield "H.264 profile", "High", stream.profile
-    yield "pixel format", "yuv420p", codec.pix_fmt
-    yield "width", quality.width, codec.width
-    yield "height", quality.height, codec.height
-    yield "frame rate", Fraction(quality.fps), stream.average_rate
-    yield "pixel shape", Fraction(1), codec.sample_aspect_ratio or Fraction(1)
-    yield "colour primaries (1 is BT.709)", _BT709, int(codec.color_primaries)
-    yield "colour transfer (1 is BT.709)", _BT709, int(codec.color_trc)
-    yield "colour matrix (1 is BT.709)", _BT709, int(codec.colorspace)
-    yield "colour range (1 is limited)", _LIMITED, int(codec.color_range)
-
-
-def _audio_findings(stream: AudioStream) -> Iterator[Finding]:
-    codec = stream.codec_context
-    yield "audio codec", "aac", codec.name
-    yield "audio profile", "LC", stream.profile
-    yield "audio sample rate", AUDIO_RATE, codec.sample_rate
-    yield "audio channels", "stereo", codec.layout.name
+    video, quality = container.streams.video[0], expected.quality
+    pictures = video.codec_context
+    yield "video codec", "h264", pictures.name
+    yield "H.264 profile", "High", video.profile
+    yield "pixel format", "yuv420p", pictures.pix_fmt
+    yield "width", quality.width, pictures.width
+    yield "height", quality.height, pictures.height
+    yield "frame rate", Fraction(quality.fps), video.average_rate
+    yield "pixel shape", Fraction(1), pictures.sample_aspect_ratio or Fraction(1)
+    yield "colour primaries (1 is BT.709)", _BT709, int(pictures.color_primaries)
+    yield "colour transfer (1 is BT.709)", _BT709, int(pictures.color_trc)
+    yield "colour matrix (1 is BT.709)", _BT709, int(pictures.colorspace)
+    yield "colour range (1 is limited)", _LIMITED, int(pictures.color_range)
+    audio = container.streams.audio[0]
+    yield "audio codec", "aac", audio.codec_context.name
+    yield "audio profile", "LC", audio.profile
+    yield "audio sample rate", AUDIO_RATE, audio.codec_context.sample_rate
+    yield "audio channels", "stereo", audio.codec_context.layout.name
 
 
 def _name_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
+    """Title, origin, languages; the number of chapters, then one after the other, so that the first
+    wrong one is named."""
     code = LANGUAGE_CODES[expected.origin.language]
     yield "title", _plain(expected.title), _plain(container.metadata.get("title", ""))
     yield "comment", str(expected.origin), container.metadata.get("comment")
     for stream in (container.streams.video[0], container.streams.audio[0]):
         yield f"{stream.type} language", code, stream.metadata.get("language")
-
-
-def _chapter_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
-    """Their number, then one after the other, so that the first wrong one is named."""
-    found = [_as_chapter(entry, expected.quality.fps) for entry in container.chapters()]
-    yield "chapters", len(expected.chapters), len(found)
-    for number, (wanted, given) in enumerate(zip(expected.chapters, found, strict=False), start=1):
-        yield f"chapter {number}", str(replace(wanted, title=_plain(wanted.title))), str(given)
-
-
-def _as_chapter(entry: Any, fps: int) -> Chapter:
-    base = Fraction(entry["time_base"])
-    start, end = (round(entry[key] * base * fps) for key in ("start", "end"))
-    return Chapter(_plain(entry["metadata"].get("title", "")), start, end)
+    there: list[Any] = container.chapters()
+    yield "chapters", len(expected.chapters), len(there)
+    for number, (wanted, entry) in enumerate(zip(expected.chapters, there, strict=True), start=1):
+        frames = Fraction(entry["time_base"]) * expected.quality.fps
+        start, end = (round(entry[key] * frames) for key in ("start", "end"))
+        found = Chapter(_plain(entry["metadata"].get("title", "")), start, end)
+        yield f"chapter {number}", str(replace(wanted, title=_plain(wanted.title))), str(found)
 
 
 def _plain(text: str) -> str:

@@ -28,7 +28,6 @@ _EXTRA = ("canvas", "./render.sh upload canvas")
 _NOT_YET = (None, "", "maybe")  # what Canvas says for the media of a file it is still looking at
 _MEDIA_TRIES = 9  # doubling from a second: about four minutes
 _TIMEOUT = (15, 120)  # seconds to connect, and without a byte
-_NONE = "none in the answer"
 _HOPS = 5  # of a confirmation from address to address
 
 
@@ -58,9 +57,11 @@ class _Ticket:
 
 
 @dataclass
-class Canvas:
+class Canvas(upload.Service):
     """A course of a Canvas. ``say`` gets one line for each thing that is done."""
 
+    name = "Canvas"
+    server = URL
     url: str
     token: str
     course: str
@@ -72,6 +73,13 @@ class Canvas:
         if not self.course.isdigit():
             expected = "the number in the course's address, as in …/courses/1234"
             refuse(None, COURSE, expected, repr(self.course))
+        self.secrets = [self.token]
+        self.refusals = {
+            401: ("CANVAS_TOKEN", "a token that Canvas accepts (docs/publish.md)"),
+            403: ("", f"a token that may change the files of course {self.course}"),
+            404: ("", f"something that exists ({COURSE} is {self.course})"),
+            "quota": ("", "space in the course's file quota (ask an administrator)"),
+        }
         need("requests_toolbelt", *_EXTRA)
         self._session = need("requests", *_EXTRA).Session()
         self._session.auth = lambda request: request  # no password from a .netrc
@@ -115,7 +123,7 @@ class Canvas:
         url = f"{self._api(path)}?per_page=100"
         while url:
             answer = self._asked("files", "GET", url)
-            yield upload.decoded(answer.content, list[_File], "Canvas", "files")
+            yield self.decoded(answer.content, list[_File], "files")
             url = answer.links.get("next", {}).get("url", "")
             if url and upload.origin(url) != upload.origin(self.url):
                 self._elsewhere(url)
@@ -133,7 +141,7 @@ class Canvas:
             url = self._api(f"courses/{self.course}/files")
             data = {**asked, "on_duplicate": "overwrite", **where}
             answer = self._once(name, "POST", url, data=data)
-            return self._send_bytes(video, upload.decoded(answer.content, _Ticket, "Canvas", name))
+            return self._send_bytes(video, self.decoded(answer.content, _Ticket, name))
 
         answer = self.retry(f"Canvas: {name}", send)
         try:
@@ -150,7 +158,7 @@ class Canvas:
 
         name, told = video.video, 0
         if not upload.is_safe(ticket.upload_url):
-            refuse(f"Canvas: {name}", None, "an https address for the data", _NONE)
+            self.malformed(name, "an https address for the data")
 
         def tell(body: Any) -> None:
             nonlocal told
@@ -171,7 +179,7 @@ class Canvas:
         """The file, which the answer to its bytes describes or leads to, by one or more steps."""
         for _ in range(_HOPS):
             with suppress(LectureError):
-                return upload.decoded(answer.content, _File, "Canvas", name)
+                return self.decoded(answer.content, _File, name)
             location = answer.headers.get("Location")
             if not location:
                 break
@@ -185,7 +193,7 @@ class Canvas:
                 return self._sent(name, "GET", target, headers=headers)
 
             answer = self.retry(f"Canvas: {name}", look)
-        refuse(f"Canvas: {name}", None, "a confirmation of the file", _NONE)
+        self.malformed(name, "a confirmation of the file")
 
     def _captions(self, video: Video, file: _File) -> None:
         """Put all tracks; Canvas takes away those that are not among them."""
@@ -220,7 +228,7 @@ class Canvas:
     def _get(self, what: str, path: str, shape: type[Any]) -> Any:
         """What is at a path. Raises LectureError where nothing is."""
         answer = self._asked(what, "GET", self._api(path))
-        return upload.decoded(answer.content, shape, "Canvas", what)
+        return self.decoded(answer.content, shape, what)
 
     def _find(self, what: str, path: str, shape: type[Any]) -> Any:
         """The same; None where nothing is."""
@@ -253,33 +261,19 @@ class Canvas:
             )
         except requests.exceptions.RequestException as error:
             if isinstance(error, ValueError):
-                refuse(f"Canvas: {what}", None, "an address", _NONE)
-            raise upload.connection_failure(error, "Canvas", URL, self.retry.reached) from error
+                self.malformed(what, "an address")
+            raise self.lost(error) from error
         if answer.status_code < 400:
             return answer
         text = answer.text[:400]
         if answer.status_code in upload.PASSING or "Rate Limit Exceeded" in text:
             raise Passing(f"status {answer.status_code}", answer.headers.get("Retry-After", 0))
-        raise self._refusal(answer.status_code, text, what, url)
-
-    def _refusal(self, status: int, text: str, what: str, url: str) -> LectureError:
-        """What is to be done about a refusal of Canvas."""
-        if status == 401:
-            if upload.origin(url) != upload.origin(self.url):
-                self._elsewhere(url)
-            what, expected = "CANVAS_TOKEN", "a token that Canvas accepts (docs/publish.md)"
-        elif status == 403:
-            expected = f"a token that may change the files of course {self.course}"
-        elif status == 404:
-            expected = f"something that exists ({COURSE} is {self.course})"
-        elif "quota" in text.lower():
-            expected = "space in the course's file quota (ask an administrator)"
-        else:
-            expected = "Canvas to accept it"
+        if answer.status_code == 401 and upload.origin(url) != upload.origin(self.url):
+            self._elsewhere(url)
         found = re.search(r'"message"\s*:\s*"([^"]{1,200})"', text)
-        plain = found[1] if found else " ".join(text.split())[:200]
-        said = f"status {status} {upload.hidden(plain, [self.token])}".strip()
-        return Refusal.of("Canvas", what, expected, said, status)
+        said = found[1] if found else " ".join(text.split())[:200]
+        about_quota = "quota" in text.lower() and answer.status_code not in self.refusals
+        raise self.refusal(answer.status_code, what, said, "quota" if about_quota else "")
 
     def _elsewhere(self, url: str) -> NoReturn:
         """Canvas is at another address than we were told."""

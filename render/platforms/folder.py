@@ -117,12 +117,10 @@ def published_scene(video: Path, language: str) -> PublishedVideo:
 
 
 def item_name(track: str, language: str, own: Sequence[str] = ()) -> str:
-    """What is published, whatever its quality and folder: the name by which it is found again on a
-    platform when it is uploaded a second time, of small ASCII letters, digits and -.
-
-    ``own``: the names of a lesson or weights of one's own. Where one of them does not survive in
-    that alphabet, or there are several, a digest tells them apart from all others.
-    """
+    """The name by which what is published, whatever its quality and folder, is found again on a
+    platform when it is uploaded a second time: small ASCII letters, digits and -. ``own``: the
+    names of a lesson or weights of one's own. Where one of them does not survive in that
+    alphabet, or there are several, a digest tells them apart from all others."""
     own = [unicodedata.normalize("NFC", word) for word in own]  # macOS takes characters apart
     name = "-".join(["transformer-lecture", track, language, *own])
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

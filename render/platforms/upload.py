@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -210,29 +210,11 @@ def origin(url: str) -> tuple[str, str, int | None] | None:
         return None
 
 
-def decoded(said: Any, shape: type[T], service: str, what: str) -> T:
-    """An answer as a shape: JSON in bytes, perhaps behind ``while(1);``, or what a client has made
-    of it. Raises LectureError, in a line, with the place of the first misfit."""
-    where = Path(f"{service}: {what}")
-    if not isinstance(said, bytes):
-        return shaped(said, shape, where)
-    body = said.removeprefix(b"while(1);").strip()
-    if not body or body.startswith(b"<"):
-        refuse(where, None, "an answer in JSON", "a web page" if body else "nothing")
-    return parsed(body, shape, where)
-
-
 class Refusal(LectureError):
     """A service has said no; ``status`` of HTTP and ``reason``, one word of its own."""
 
     status = 0
     reason = ""
-
-    @classmethod
-    def of(cls, service: str, field: str, expected: str, found: str, status: int) -> Refusal:
-        made = cls(where=service, field=field, expected=expected, found=found)
-        made.status = status
-        return made
 
 
 class Passing(Exception):
@@ -291,33 +273,66 @@ class Retry:
         return found
 
 
-def connection_failure(
-    error: BaseException, service: str, field: str, reached: bool
-) -> LectureError | Passing:
-    """What it means that a request got no answer. ``field``: what says where the service is;
-    ``reached``: it has answered before, so that its address must be right."""
-    causes = list(_causes(error))
+class Service:
+    """A service that is asked. ``server``: the variable that says where it is; ``refusals``: by
+    its reason or the status, the field to mend, or "" for what was asked, and what is expected;
+    ``secrets`` are kept out of every message."""
 
-    def wrong(expected: str, found: str) -> LectureError:
-        return LectureError(where=service, field=field, expected=expected, found=found)
+    name: ClassVar[str]
+    server: ClassVar[str]
+    refusals: Mapping[int | str, tuple[str, str]]
+    secrets: Sequence[str]
+    retry: Retry
 
-    for cause in causes:
-        match cause:
-            case ssl.SSLCertVerificationError():
-                found = cause.verify_message or "another"
-                return wrong("a server whose certificate this computer trusts", found)
-            case ssl.SSLError() if not isinstance(cause, _CUT):
-                found = (cause.reason or "another").replace("_", " ").lower()
-                return wrong("a server that speaks TLS (https)", found)
-            case socket.gaierror(errno=socket.EAI_NONAME) if not reached:
-                return wrong("the name of a server that exists", "an unknown one")
-            case socket.gaierror():
-                return Passing("the server's name cannot be looked up (is there a network?)")
-            case ConnectionRefusedError():
-                return Passing("the server refuses connections")
-    if any("timeout" in type(cause).__name__.lower() for cause in causes):
-        return Passing("no answer in time")
-    return Passing("the connection was lost")
+    def refusal(self, status: int, what: str, said: str, reason: str = "") -> Refusal:
+        """What is to be done about a refusal of ``what``."""
+        default = self.refusals.get(status, ("", f"{self.name} to accept it"))
+        field, expected = self.refusals.get(reason, default)
+        found = hidden(f"status {status} {said}".strip(), self.secrets)
+        made = Refusal(where=self.name, field=field or what, expected=expected, found=found)
+        made.status, made.reason = status, reason
+        return made
+
+    def malformed(self, what: str, expected: str, found: str = "none in the answer") -> NoReturn:
+        """Raise LectureError for an answer that cannot be understood."""
+        refuse(f"{self.name}: {what}", None, expected, found)
+
+    def decoded(self, said: Any, shape: type[T], what: str) -> T:
+        """An answer as a shape: JSON in bytes, perhaps behind ``while(1);``, or what a client has
+        made of it. Raises LectureError, in a line, with the place of the first misfit."""
+        where = Path(f"{self.name}: {what}")
+        if not isinstance(said, bytes):
+            return shaped(said, shape, where)
+        body = said.removeprefix(b"while(1);").strip()
+        if not body or body.startswith(b"<"):
+            self.malformed(what, "an answer in JSON", "a web page" if body else "nothing")
+        return parsed(body, shape, where)
+
+    def lost(self, error: BaseException) -> LectureError | Passing:
+        """What it means that a request got no answer. Who has answered before must be at the right
+        address."""
+        causes = list(_causes(error))
+
+        def wrong(expected: str, found: str) -> LectureError:
+            return LectureError(where=self.name, field=self.server, expected=expected, found=found)
+
+        for cause in causes:
+            match cause:
+                case ssl.SSLCertVerificationError():
+                    found = cause.verify_message or "another"
+                    return wrong("a server whose certificate this computer trusts", found)
+                case ssl.SSLError() if not isinstance(cause, _CUT):
+                    found = (cause.reason or "another").replace("_", " ").lower()
+                    return wrong("a server that speaks TLS (https)", found)
+                case socket.gaierror(errno=socket.EAI_NONAME) if not self.retry.reached:
+                    return wrong("the name of a server that exists", "an unknown one")
+                case socket.gaierror():
+                    return Passing("the server's name cannot be looked up (is there a network?)")
+                case ConnectionRefusedError():
+                    return Passing("the server refuses connections")
+        if any("timeout" in type(cause).__name__.lower() for cause in causes):
+            return Passing("no answer in time")
+        return Passing("the connection was lost")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -25,7 +25,15 @@ _TOKENS = "https://oauth2.googleapis.com/token"
 _TIMEOUT = 120  # seconds without a byte
 _BUSY = ("rateLimitExceeded", "userRateLimitExceeded", "backendError", "internalError")
 _THERE = "captionExists"  # sent before, the answer was lost
+_QUOTA = "", "quota left (it is renewed at midnight Pacific time; docs/publish.md)"
 _DAILY = ("quotaExceeded", "dailyLimitExceeded", "uploadLimitExceeded")
+_REFUSALS: dict[int | str, tuple[str, str]] = {
+    401: ("YOUTUBE_REFRESH_TOKEN", "credentials that YouTube accepts"),
+    403: ("", "an account that may do this (docs/publish.md)"),
+    404: ("", "something that exists"),
+    "odd": ("", "an answer as YouTube gives it"),
+    **dict.fromkeys(_DAILY, _QUOTA),
+}
 _GONE = (404, 410)  # a session that YouTube has forgotten, after about a week
 _TENTHS = 4  # of a video, and another line is said
 
@@ -104,9 +112,12 @@ def new_client(client: str, secret: str, refresh: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Service:
-    """Asks, and asks again; ``secrets`` are kept out of every message."""
+class Service(upload.Service):
+    """Asks, and asks again."""
 
+    name = "YouTube"
+    server = SERVER
+    refusals = _REFUSALS
     client: Any
     secrets: Sequence[str]
     retry: Retry
@@ -127,14 +138,12 @@ class Service:
         request = method.list(**query)
         while request is not None:
             try:
-                answer = upload.decoded(
-                    self.ask(kind, request.execute), dict[str, Any], "YouTube", kind
-                )
+                answer = self.decoded(self.ask(kind, request.execute), dict[str, Any], kind)
             except Refusal as error:
                 if missing and error.reason == missing:
                     return items
                 raise
-            items += upload.decoded(answer.get("items", []), list[shape], "YouTube", kind)  # type: ignore[valid-type]
+            items += self.decoded(answer.get("items", []), list[shape], kind)  # type: ignore[valid-type]
             request = method.list_next(request, answer) if "nextPageToken" in answer else None
         return items
 
@@ -164,7 +173,7 @@ class Service:
         try:
             return work()
         except HttpError as error:
-            raise self._refusal(error, what) from error
+            raise self._refused(error, what) from error
         except RefreshError as error:
             if getattr(error, "retryable", False):
                 raise Passing("Google's log-in is busy") from error
@@ -177,31 +186,15 @@ class Service:
         except (TransportError, httplib2.HttpLib2Error, OSError, EOFError) as error:
             if getattr(error, "filename", None):
                 raise  # a file of ours, not the network
-            raise upload.connection_failure(error, "YouTube", SERVER, self.retry.reached) from error
+            raise self.lost(error) from error
         except (ValueError, LookupError, TypeError):
-            refuse(f"YouTube: {what}", None, "an answer as YouTube gives it", "another")
+            self.malformed(what, "an answer as YouTube gives it", "another")
 
-    def _refusal(self, error: Any, what: str) -> Exception:
+    def _refused(self, error: Any, what: str) -> Exception:
         status, reason = int(error.resp.status), _reason_of(error)
         if status in upload.PASSING or reason in (*_BUSY, _THERE):
             return Passing(f"status {status}", error.resp.get("retry-after", 0))
-        field = what
-        if status == 401:
-            field, expected = "YOUTUBE_REFRESH_TOKEN", "credentials that YouTube accepts"
-        elif reason in _DAILY:
-            expected = "quota left (it is renewed at midnight Pacific time; docs/publish.md)"
-        elif status == 403:
-            expected = "an account that may do this (docs/publish.md)"
-        elif status == 404:
-            expected = "something that exists"
-        elif status < 400:
-            expected = "an answer as YouTube gives it"
-        else:
-            expected = "YouTube to accept it"
-        found = upload.hidden(f"status {status} {reason}".strip(), self.secrets)
-        refusal = Refusal.of("YouTube", field, expected, found, status)
-        refusal.reason = reason
-        return refusal
+        return self.refusal(status, what, reason, reason if status >= 400 else "odd")
 
 
 def _reason_of(error: Any) -> str:
@@ -239,7 +232,7 @@ class _Sending:
             media.begun = True
             if done is None:
                 self._tell(before, request.resumable_progress)
-        return upload.decoded(done, Item, "YouTube", name).id
+        return self.service.decoded(done, Item, name).id
 
     def _piece(self, request: Any) -> Any:
         """Send a piece; what YouTube says of the video, after the last one. Raises Passing where

@@ -236,12 +236,9 @@ def run_number_files(out: Path, slugs: Sequence[str]) -> int:
 
 
 def check_number_file(path: Path) -> tuple[int, list[Fault]]:
-    """Recompute every number of a render from the weights that it names.
-
-    Returns how many there are, and the faults. Raises LectureError where the file or the weights
-    cannot be read, or the weights have changed since in a number of the video. (Other changes
-    leave it up to date: docs/incremental.md.)
-    """
+    """How many numbers a render has, and the faults, recomputed from the weights that it names.
+    Raises LectureError where the file or the weights cannot be read, or the weights have changed
+    since in a number of the video. (Other changes leave it up to date: docs/incremental.md.)"""
     record = Reader(most=WEIGHT_BYTES).json(path, _Record)
     files = record.weights, record.inference_weights
     try:

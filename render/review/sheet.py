@@ -76,9 +76,7 @@ def write(order: SheetOrder) -> Path:
 
 def write_all(orders: Sequence[SheetOrder], jobs: int) -> Iterator[Path | Failure]:
     """Draw sheets, ``jobs`` at a time, and yield their paths in order, or why there is none.
-
-    Raises LectureError at once where nothing can be written in a folder.
-    """
+    Raises LectureError where nothing can be written in a folder."""
     for folder in dict.fromkeys(order.folder for order in orders):
         make_folder(folder)
     for order, done in zip(orders, share_out(partial(attempt, write), orders, jobs), strict=True):

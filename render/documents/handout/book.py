@@ -18,10 +18,8 @@ from scenes.wording import Case
 
 
 class Book:
-    """Writes a :class:`Handout`: ``step`` opens a numbered step, the other methods add to it.
-
-    ``seen`` has the values that were read; ``weights`` names the weight files.
-    """
+    """Writes a handout: ``step`` opens a numbered step, the other methods add to it. ``seen`` has
+    the values that were read; ``weights`` names the weight files."""
 
     def __init__(self, reads: Reads, language: str, weights: Mapping[str, str]) -> None:
         self.reads, self.language = reads, language

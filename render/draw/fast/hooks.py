@@ -20,7 +20,6 @@ from render.draw.fast import native
 REPLACED: tuple[tuple[type, str], ...] = (
     (Mobject, "get_family"),
     (Mobject, "family_members_with_points"),
-    (Mobject, "update"),
     (Mobject, "__deepcopy__"),
     (Animation, "interpolate_mobject"),
 )
@@ -28,7 +27,7 @@ _ORIGINALS: dict[tuple[type, str], Callable[..., Any]] = {}
 
 
 def install() -> None:
-    """Replace the methods; doing so twice changes nothing. Raises build.NotBuilt."""
+    """Replace the methods; doing so twice changes nothing. Raises native.NotBuilt."""
     if _ORIGINALS:
         return
     helper = native.load()
@@ -45,7 +44,7 @@ def remove() -> None:
 
 
 def _methods(
-    helper: Any, family: Any, family_with_points: Any, updated: Any, copied: Any, interpolated: Any
+    helper: Any, family: Any, family_with_points: Any, copied: Any, interpolated: Any
 ) -> tuple[Callable[..., Any], ...]:
     """What takes the places of the originals, in the order of REPLACED."""
 
@@ -60,10 +59,6 @@ def _methods(
             return helper.family((self,), True)
         except LookupError:
             return family_with_points(self)
-
-    def update(self: Any, dt: float = 0, recursive: bool = True) -> Any:
-        """Nothing, without a walk in Python, where no updater would run."""
-        return self if helper.idle(self) else updated(self, dt, recursive)
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
         try:
@@ -86,7 +81,7 @@ def _methods(
         except LookupError:
             interpolated(self, alpha)
 
-    return get_family, family_members_with_points, update, __deepcopy__, interpolate_mobject
+    return get_family, family_members_with_points, __deepcopy__, interpolate_mobject
 
 
 @cache

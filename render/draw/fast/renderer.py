@@ -12,7 +12,7 @@ from manim import Camera
 from manim.renderer.cairo_renderer import CairoRenderer
 from manim.utils.iterables import list_update
 
-from render.draw.fast import build, hooks, native
+from render.draw.fast import hooks, native
 
 
 class FastRenderer(CairoRenderer):  # type: ignore[misc]  # Manim is untyped for us
@@ -152,6 +152,6 @@ def choose(name: str) -> tuple[type[CairoRenderer], Any]:
     if name == "fast":
         try:
             return FastRenderer, native.load()
-        except build.NotBuilt as error:
+        except native.NotBuilt as error:
             print(f"plain Manim draws, without the compiled helper: {error}", file=sys.stderr)
     return CairoRenderer, None

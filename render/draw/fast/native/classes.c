@@ -83,32 +83,6 @@ PyObject *py_family(PyObject *module, PyObject *args) {
     return state.found;
 }
 
-/* 1: no updater would run; 0: perhaps; -1: exception */
-static int idle(PyObject *mobject, int depth) {
-    int flags = kind_of(mobject);
-    if (flags < 0) return -1;
-    PyObject *dict = dict_of(mobject);
-    if (!(flags & STANDARD_UPDATE) || !dict || depth > DEEPEST) return 0;
-    PyObject *suspended = PyDict_GetItem(dict, n_updating_suspended);
-    if (suspended == Py_True) return 1;
-    PyObject *updaters = PyDict_GetItem(dict, n_updaters);
-    PyObject *children = PyDict_GetItem(dict, n_submobjects);
-    if (suspended != Py_False || !updaters || !PyList_CheckExact(updaters) || !children ||
-        !PyList_CheckExact(children) || PyList_GET_SIZE(updaters))
-        return 0;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(children); i++) {
-        int child = idle(PyList_GET_ITEM(children, i), depth + 1);
-        if (child != 1) return child;
-    }
-    return 1;
-}
-
-/* idle(mobject) -> bool: whether mobject.update() would do nothing. */
-PyObject *py_idle(PyObject *module, PyObject *mobject) {
-    int result = idle(mobject, 0);
-    return result < 0 ? NULL : PyBool_FromLong(result);
-}
-
 /* flat(mobjects) -> bool: whether they all have one z_index, so that sorting changes nothing. */
 PyObject *py_flat(PyObject *module, PyObject *mobjects) {
     double first = 0;
