@@ -20,13 +20,14 @@ from typing import Any, NamedTuple
 import av
 from av.container import InputContainer
 from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
 
 from engine.errors import LectureError, shortened
 from render.base.reads import Json, Needs, Spec
 from render.media import mp4
 from render.media.mp4 import LANGUAGE_CODES, Chapter
 from render.media.mux import Video, part_of, planned
-from render.media.quality import AUDIO_RATE
+from render.media.quality import AUDIO_RATE, Quality
 from render.media.stills import is_idr, packet_units, picture_bytes
 
 _BT709 = 1  # its number as primaries, transfer and matrix
@@ -64,7 +65,7 @@ def check_pictures(
     path, digest = files["pictures"], pictures_of([files["pictures"]])
     with av.open(str(path.absolute())) as container:
         stream = container.streams.video[0]
-        findings = [*_video_findings(stream, Quality(**spec["quality"]))]
+        findings = [*_picture_findings(stream, Quality(**spec["quality"]))]
         findings += [("frames", facts["frames"], stream.frames)]
         findings += [("pictures as they were encoded", facts.get("pictures", digest), digest)]
     _refuse(findings, spec["slug"])
@@ -120,7 +121,15 @@ def _stream_findings(container: InputContainer, expected: Video) -> Iterator[Fin
     wanted += ["data"] if expected.chapters else []
     yield "container", True, "mp4" in container.format.name.split(",")
     yield "streams", wanted, kinds
-    video, quality = container.streams.video[0], expected.quality
+    yield from _picture_findings(container.streams.video[0], expected.quality)
+    audio = container.streams.audio[0]
+    yield "audio codec", "aac", audio.codec_context.name
+    yield "audio profile", "LC", audio.profile
+    yield "audio sample rate", AUDIO_RATE, audio.codec_context.sample_rate
+    yield "audio channels", "stereo", audio.codec_context.layout.name
+
+
+def _picture_findings(video: VideoStream, quality: Quality) -> Iterator[Finding]:
     pictures = video.codec_context
     yield "video codec", "h264", pictures.name
     yield "H.264 profile", "High", video.profile
@@ -133,11 +142,6 @@ def _stream_findings(container: InputContainer, expected: Video) -> Iterator[Fin
     yield "colour transfer (1 is BT.709)", _BT709, int(pictures.color_trc)
     yield "colour matrix (1 is BT.709)", _BT709, int(pictures.colorspace)
     yield "colour range (1 is limited)", _LIMITED, int(pictures.color_range)
-    audio = container.streams.audio[0]
-    yield "audio codec", "aac", audio.codec_context.name
-    yield "audio profile", "LC", audio.profile
-    yield "audio sample rate", AUDIO_RATE, audio.codec_context.sample_rate
-    yield "audio channels", "stereo", audio.codec_context.layout.name
 
 
 def _name_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
