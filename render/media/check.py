@@ -65,7 +65,7 @@ def check_pictures(
     path, digest = files["pictures"], pictures_of([files["pictures"]])
     with av.open(str(path.absolute())) as container:
         stream = container.streams.video[0]
-        findings = [*_picture_findings(stream, Quality(**spec["quality"]))]
+        findings = [*_video_findings(stream, Quality(**spec["quality"]))]
         findings += [("frames", facts["frames"], stream.frames)]
         findings += [("pictures as they were encoded", facts.get("pictures", digest), digest)]
     _refuse(findings, spec["slug"])
@@ -121,7 +121,7 @@ def _stream_findings(container: InputContainer, expected: Video) -> Iterator[Fin
     wanted += ["data"] if expected.chapters else []
     yield "container", True, "mp4" in container.format.name.split(",")
     yield "streams", wanted, kinds
-    yield from _picture_findings(container.streams.video[0], expected.quality)
+    yield from _video_findings(container.streams.video[0], expected.quality)
     audio = container.streams.audio[0]
     yield "audio codec", "aac", audio.codec_context.name
     yield "audio profile", "LC", audio.profile
@@ -129,19 +129,19 @@ def _stream_findings(container: InputContainer, expected: Video) -> Iterator[Fin
     yield "audio channels", "stereo", audio.codec_context.layout.name
 
 
-def _picture_findings(video: VideoStream, quality: Quality) -> Iterator[Finding]:
-    pictures = video.codec_context
-    yield "video codec", "h264", pictures.name
-    yield "H.264 profile", "High", video.profile
-    yield "pixel format", "yuv420p", pictures.pix_fmt
-    yield "width", quality.width, pictures.width
-    yield "height", quality.height, pictures.height
-    yield "frame rate", Fraction(quality.fps), video.average_rate
-    yield "pixel shape", Fraction(1), pictures.sample_aspect_ratio or Fraction(1)
-    yield "colour primaries (1 is BT.709)", _BT709, int(pictures.color_primaries)
-    yield "colour transfer (1 is BT.709)", _BT709, int(pictures.color_trc)
-    yield "colour matrix (1 is BT.709)", _BT709, int(pictures.colorspace)
-    yield "colour range (1 is limited)", _LIMITED, int(pictures.color_range)
+def _video_findings(stream: VideoStream, quality: Quality) -> Iterator[Finding]:
+    codec = stream.codec_context
+    yield "video codec", "h264", codec.name
+    yield "H.264 profile", "High", stream.profile
+    yield "pixel format", "yuv420p", codec.pix_fmt
+    yield "width", quality.width, codec.width
+    yield "height", quality.height, codec.height
+    yield "frame rate", Fraction(quality.fps), stream.average_rate
+    yield "pixel shape", Fraction(1), codec.sample_aspect_ratio or Fraction(1)
+    yield "colour primaries (1 is BT.709)", _BT709, int(codec.color_primaries)
+    yield "colour transfer (1 is BT.709)", _BT709, int(codec.color_trc)
+    yield "colour matrix (1 is BT.709)", _BT709, int(codec.colorspace)
+    yield "colour range (1 is limited)", _LIMITED, int(codec.color_range)
 
 
 def _name_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
