@@ -20,13 +20,14 @@ from typing import Any, NamedTuple
 import av
 from av.container import InputContainer
 from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
 
 from engine.errors import LectureError, shortened
 from render.base.reads import Json, Needs, Spec
 from render.media import mp4
 from render.media.mp4 import LANGUAGE_CODES, Chapter
 from render.media.mux import Video, part_of, planned
-from render.media.quality import AUDIO_RATE
+from render.media.quality import AUDIO_RATE, Quality
 from render.media.stills import is_idr, packet_units, picture_bytes
 
 _BT709 = 1  # its number as primaries, transfer and matrix
@@ -56,15 +57,33 @@ def check(spec: Spec, needs: Needs, files: Mapping[str, Path], facts: Mapping[st
     check_video(files["video"], replace(expected, pictures=pictures), shown_as=shown_as)
 
 
+def check_pictures(
+    spec: Spec, needs: Needs, files: Mapping[str, Path], facts: Mapping[str, Json]
+) -> None:
+    """Check pictures of a scene, as they were drawn or as a cache has kept them: whether they are
+    those of the record, without decoding them. Raises LectureError."""
+    path, digest = files["pictures"], pictures_of([files["pictures"]])
+    with av.open(str(path.absolute())) as container:
+        stream = container.streams.video[0]
+        findings = [*_video_findings(stream, Quality(**spec["quality"]))]
+        findings += [("frames", facts["frames"], stream.frames)]
+        findings += [("pictures as they were encoded", facts.get("pictures", digest), digest)]
+    _refuse(findings, spec["slug"])
+
+
 def check_video(path: Path, expected: Video, *, shown_as: str | None = None) -> None:
     """Raise LectureError for the first property of ``path`` that is not as it must be.
 
     ``shown_as``: the name for the message, where ``path`` is a temporary one.
     """
-    for field, *both in _findings(path, expected):
+    _refuse(_findings(path, expected), shown_as or path)
+
+
+def _refuse(findings: Iterable[Finding], where: str | Path) -> None:
+    for field, *both in findings:
         if both[0] != both[1]:
             wanted, found = (shortened(str(value), _LONGEST) for value in both)
-            raise LectureError(where=shown_as or path, field=field, expected=wanted, found=found)
+            raise LectureError(where=where, field=field, expected=wanted, found=found)
 
 
 def pictures_of(paths: Iterable[Path]) -> str | None:
@@ -102,24 +121,27 @@ def _stream_findings(container: InputContainer, expected: Video) -> Iterator[Fin
     wanted += ["data"] if expected.chapters else []
     yield "container", True, "mp4" in container.format.name.split(",")
     yield "streams", wanted, kinds
-    video, quality = container.streams.video[0], expected.quality
-    pictures = video.codec_context
-    yield "video codec", "h264", pictures.name
-    yield "H.264 profile", "High", video.profile
-    yield "pixel format", "yuv420p", pictures.pix_fmt
-    yield "width", quality.width, pictures.width
-    yield "height", quality.height, pictures.height
-    yield "frame rate", Fraction(quality.fps), video.average_rate
-    yield "pixel shape", Fraction(1), pictures.sample_aspect_ratio or Fraction(1)
-    yield "colour primaries (1 is BT.709)", _BT709, int(pictures.color_primaries)
-    yield "colour transfer (1 is BT.709)", _BT709, int(pictures.color_trc)
-    yield "colour matrix (1 is BT.709)", _BT709, int(pictures.colorspace)
-    yield "colour range (1 is limited)", _LIMITED, int(pictures.color_range)
+    yield from _video_findings(container.streams.video[0], expected.quality)
     audio = container.streams.audio[0]
     yield "audio codec", "aac", audio.codec_context.name
     yield "audio profile", "LC", audio.profile
     yield "audio sample rate", AUDIO_RATE, audio.codec_context.sample_rate
     yield "audio channels", "stereo", audio.codec_context.layout.name
+
+
+def _video_findings(stream: VideoStream, quality: Quality) -> Iterator[Finding]:
+    codec = stream.codec_context
+    yield "video codec", "h264", codec.name
+    yield "H.264 profile", "High", stream.profile
+    yield "pixel format", "yuv420p", codec.pix_fmt
+    yield "width", quality.width, codec.width
+    yield "height", quality.height, codec.height
+    yield "frame rate", Fraction(quality.fps), stream.average_rate
+    yield "pixel shape", Fraction(1), codec.sample_aspect_ratio or Fraction(1)
+    yield "colour primaries (1 is BT.709)", _BT709, int(codec.color_primaries)
+    yield "colour transfer (1 is BT.709)", _BT709, int(codec.color_trc)
+    yield "colour matrix (1 is BT.709)", _BT709, int(codec.colorspace)
+    yield "colour range (1 is limited)", _LIMITED, int(codec.color_range)
 
 
 def _name_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
