@@ -103,7 +103,7 @@ class Delivery:
             with contextlib.suppress(OSError):  # put_file reports it
                 target.parent.mkdir(parents=True, exist_ok=True)
             put_file(made.path(role), target)
-        folder = product.folder()
+        folder = product.as_folder()
         if folder is not None:
             made = put_whole(made, folder)
         paths = {**made.paths, **{role: str(path) for role, path in targets.items()}}

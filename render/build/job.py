@@ -8,7 +8,7 @@ from __future__ import annotations
 import glob
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
@@ -106,25 +106,20 @@ class BuildOptions:
         typer.Option(help="fast draws only what changes; plain is Manim's own, for comparison."),
     ] = Renderer.fast
 
+    def typed(self) -> list[str]:
+        """The options that are not as they are by default, as they are typed."""
+        words = []
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value != each.default:
+                for one in value if isinstance(value, list) else [value]:
+                    words += [f"--{each.name.replace('_', '-')}", str(one)]
+        return words
+
     @property
     def command(self) -> str:
         """The command that renders them."""
-        options = {
-            "--track": (self.track, "full"),
-            "--quality": (self.quality, "standard"),
-            "--lang": (self.lang, "zh"),
-            "--lesson": (self.lesson, DEFAULT_LESSON),
-            "--voice": (self.voice, "none"),
-            "--burn-captions": (self.burn_captions, ""),
-            "--out": (self.out, None),
-        }
-        words = ["./render.sh"]
-        for option, (value, default) in options.items():
-            if value != default:
-                words += [option, str(value)]
-        for file in self.weights or ():
-            words += ["--weights", file]
-        return shlex.join(words)
+        return shlex.join(["./render.sh", *self.typed()])
 
     def own(self, job: Job) -> tuple[str, ...]:
         """What distinguishes a lesson, weights, or burned captions of the user's from the plain

@@ -21,7 +21,7 @@ from render.build.materials import Handout, Material, Package, Page, Publication
 from render.build.run import Run
 from render.build.storage.choice import DEFAULT_SIZE, choose
 from render.cli.look import settings_of
-from render.cli.options import Explain, Jobs, Render, Store, Videos, takes
+from render.cli.options import Explain, Jobs, Render, Store, Videos, option, takes
 from render.media.quality import QUALITIES
 
 SCORM = "scorm"
@@ -97,11 +97,10 @@ def page(
     videos: Videos = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="The page's folder; an older page in it is replaced. Default: page beside the "
+        option(
+            "DIR",
+            "The page's folder; an older page in it is replaced. Default: page beside the "
             "videos, page_training and page_inference for those tracks.",
-            show_default=False,
         ),
     ] = None,
     jobs: Jobs = None,
@@ -138,37 +137,16 @@ PlatformOption = Annotated[
 ]
 OutOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="The published folder. Default: publish/PLATFORM_TRACK beside the videos.",
-        show_default=False,
-    ),
+    option("DIR", "The published folder. Default: publish/PLATFORM_TRACK beside the videos."),
 ]
 PartsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PARTS",
-        help="film, scenes or both. Default: what the platform asks for.",
-        show_default=False,
-    ),
+    str | None, option("PARTS", "film, scenes or both. Default: what the platform asks for.")
 ]
-TitleOption = Annotated[
-    str, typer.Option(metavar="TEXT", help="Title for the film.", show_default=False)
-]
+TitleOption = Annotated[str, option("TEXT", "Title for the film.")]
 DescriptionOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Text file with a description for the film.",
-        show_default=False,
-    ),
+    Path | None, option("FILE", "Text file with a description for the film.")
 ]
-TagsOption = Annotated[
-    str,
-    typer.Option(
-        metavar="A,B,C", help="Tags for the film, separated by commas.", show_default=False
-    ),
-]
+TagsOption = Annotated[str, option("A,B,C", "Tags for the film, separated by commas.")]
 
 
 @takes("track", "quality", "lang", "weights", "lesson", "voice", "burn_captions")
