@@ -23,7 +23,7 @@ from render.build.plan import Plan
 from render.build.product import Product, Step
 from render.build.products import OfVideo, Pictures
 from render.build.storage.cache import Cache
-from render.build.workers import worker
+from render.build.workers.worker import function_of
 from scenes.settings import Settings, file_digest
 
 
@@ -45,9 +45,8 @@ class Delivery:
                 made = replace(made, files={**made.files, "numbers": Stamp.of(numbers)})
             if product.checker:
                 files = {role: Path(path) for role, path in made.paths.items()}
-                worker.check(
-                    product.checker, product.spec(), self.needs(product), files, made.facts
-                )
+                look = function_of(product.checker)
+                look(product.spec(), self.needs(product), files, made.facts)
             return made
 
         folder = self._space.fresh_folder("taken")
