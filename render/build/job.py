@@ -51,15 +51,6 @@ class BuildOptions:
     lang: Annotated[
         str, typer.Option(metavar="zh|en,...", help="Language of everything on screen.")
     ] = "zh"
-    weights: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="A weight file, .json, .npz or .safetensors (docs/weights.md), or many: "
-            "'checkpoints/*.json'. Default: the lesson's.",
-            show_default=False,
-        ),
-    ] = None
     track: Annotated[
         str,
         typer.Option(
@@ -105,6 +96,15 @@ class BuildOptions:
         Renderer,
         typer.Option(help="fast draws only what changes; plain is Manim's own, for comparison."),
     ] = Renderer.fast
+    weights: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="A weight file, .json, .npz or .safetensors (docs/weights.md), or many: "
+            "'checkpoints/*.json'. Default: the lesson's.",
+            show_default=False,
+        ),
+    ] = None
 
     def typed(self) -> list[str]:
         """The options that are not as they are by default, as they are typed."""
