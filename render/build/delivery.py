@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LectureError
+from engine.errors import LectureError, shortened
 from render.base.files import (
     Workspace,
     bring,
@@ -121,8 +121,12 @@ def put_whole(made: Made, folder: Path) -> Made:
     LectureError, and leaves everything as it was, where that cannot be."""
     with staging_folder(folder) as fresh:
         for role in made.files:
-            (fresh / role).parent.mkdir(parents=True, exist_ok=True)
-            bring(made.path(role), fresh / role)
+            path = fresh / role
+            if not path.is_relative_to(fresh) or ".." in path.parts:  # from a cache of others
+                expected, found = "the name of a file within", shortened(role, 80)
+                raise LectureError(where=folder, expected=expected, found=found)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            bring(made.path(role), path)
         put_folder(fresh, folder)
     paths = {role: folder / role for role in made.files}
     stamps = made.files.items()  # a copy on another disk has a time of its own

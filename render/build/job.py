@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 WEIGHT_FILES = (".json", ".npz", ".safetensors")
 LANGUAGES = ("zh", "en")
 TRACKS = ("full", "training", "inference")
+
+
+def option(metavar: str | None, help: str, **more: Any) -> Any:
+    """An option whose default says nothing."""
+    return typer.Option(metavar=metavar, help=help, show_default=False, **more)
 
 
 class Renderer(StrEnum):
@@ -68,12 +73,11 @@ class BuildOptions:
     ] = DEFAULT_LESSON
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder for the videos, created if needed. Default: out/LANG_QUALITY, "
+        option(
+            "DIR",
+            "Folder for the videos, created if needed. Default: out/LANG_QUALITY, "
             "with _NAME for your own lesson or weights; with DIR, that in DIR where several "
             "kinds of video are made.",
-            show_default=False,
         ),
     ] = None
     voice: Annotated[
@@ -86,10 +90,8 @@ class BuildOptions:
     ] = "none"
     burn_captions: Annotated[
         str,
-        typer.Option(
-            metavar="zh|en",
-            help="Draw captions in this language into the pictures as well (docs/captions.md).",
-            show_default=False,
+        option(
+            "zh|en", "Draw captions in this language into the pictures as well (docs/captions.md)."
         ),
     ] = ""
     renderer: Annotated[
@@ -98,11 +100,10 @@ class BuildOptions:
     ] = Renderer.fast
     weights: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="A weight file, .json, .npz or .safetensors (docs/weights.md), or many: "
+        option(
+            "FILE",
+            "A weight file, .json, .npz or .safetensors (docs/weights.md), or many: "
             "'checkpoints/*.json'. Default: the lesson's.",
-            show_default=False,
         ),
     ] = None
 

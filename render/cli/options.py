@@ -9,15 +9,9 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from render.build.job import BuildOptions
+from render.build.job import BuildOptions, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def option(metavar: str | None, help: str, **more: Any) -> Any:
-    """An option whose default says nothing."""
-    return typer.Option(metavar=metavar, help=help, show_default=False, **more)
-
 
 Scenes = Annotated[
     list[str] | None,

@@ -15,13 +15,13 @@ from engine.reader import read_text
 from render.base.process import usable_cores
 from render.base.project import ROOT
 from render.build.folders import DEFAULT_LESSON
-from render.build.job import BuildOptions, How, Job, jobs_of
+from render.build.job import BuildOptions, How, Job, jobs_of, option
 from render.build.lecture import Lecture
 from render.build.materials import Handout, Material, Package, Page, Publication
 from render.build.run import Run
 from render.build.storage.choice import DEFAULT_SIZE, choose
 from render.cli.look import settings_of
-from render.cli.options import Explain, Jobs, Render, Store, Videos, option, takes
+from render.cli.options import Explain, Jobs, Render, Store, Videos, takes
 from render.media.quality import QUALITIES
 
 SCORM = "scorm"
@@ -77,11 +77,10 @@ def handout(
     lesson or weights of your own. No video is needed for it; it takes a few seconds.
     """
     folder, names, asked = out.absolute(), {}, []
-    for label, by_language in settings_of(options):
+    for label, settings in settings_of(options):
         own = "" if label == DEFAULT_LESSON else f"_{label}"
-        for settings in by_language:
-            asked.append(Job((), (), QUALITIES["standard"], settings, folder))
-            names[asked[-1]] = f"handout_{settings.language}{own}"
+        asked.append(Job((), (), QUALITIES["standard"], settings, folder))
+        names[asked[-1]] = f"handout_{settings.language}{own}"
     carry_out(
         asked,
         _how(jobs, store),

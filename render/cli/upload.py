@@ -10,8 +10,8 @@ import typer
 from engine.errors import LectureError, one_line
 from render.base.process import stoppable
 from render.base.project import ROOT
-from render.build.job import BuildOptions
-from render.cli.options import option, takes
+from render.build.job import BuildOptions, option
+from render.cli.options import takes
 
 if TYPE_CHECKING:
     from render.platforms.upload import Published
