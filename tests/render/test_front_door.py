@@ -21,7 +21,7 @@ from engine.errors import one_line as one_line_of
 from render.base.files import check_free_space
 from render.build.folders import Kind, folders_of
 from render.build.job import BuildOptions, Job
-from render.cli.closing import closing_lines
+from render.cli.make import closing_lines
 from render.media.quality import QUALITIES
 
 from .conftest import ROOT, FrontDoor, command, environment, leftovers, one_line
