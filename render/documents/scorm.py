@@ -17,8 +17,10 @@ from engine.errors import LectureError
 from render.base import template
 from render.base.files import put_file, staging_folder
 from render.base.project import ASSETS
+from render.base.reader import Reader
 from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.base.template import ReadFile
+from render.media.sidecars import Description
 
 MANIFEST = "imsmanifest.xml"
 START = "index.html"
@@ -31,10 +33,15 @@ _HEAD = re.compile(rb"<head\b[^>]*>", re.IGNORECASE)
 
 def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """The package as the role ``zip``. ``spec``: ``item``, ``title`` and ``scenes`` as for
-    :func:`pack`; ``needs``: ``page``, the roles of which are the names of its files."""
+    :func:`pack`; where the title is empty, it is that of the film in ``language``. ``needs``:
+    ``page``, the roles of which are the names of its files; ``sides`` of the film."""
+    title = spec["title"]
+    if not title:
+        about = Reader().json(needs["sides"].path("about.json"), dict[str, Description])
+        title = about[spec["language"]]["title"]
     files = {name: Path(path) for name, path in needs["page"].paths.items()}
     target = into / "scorm.zip"
-    pack(files, target, spec["item"], spec["title"], spec["scenes"], reads.file)
+    pack(files, target, spec["item"], title, spec["scenes"], reads.file)
     return {"zip": target}
 
 

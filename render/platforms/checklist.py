@@ -38,6 +38,11 @@ _CHAPTERS = {
 }
 
 
+def files(language: str) -> tuple[Path, ...]:
+    """What a checklist is made of."""
+    return FOLDER / f"{language}.toml", FOLDER / "checklist.md.jinja"
+
+
 @cache
 def texts(language: str) -> dict[str, Any]:
     """The table of a language. Raises LectureError where it cannot be read."""

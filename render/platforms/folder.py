@@ -12,21 +12,28 @@ from pathlib import Path
 from shutil import copyfile
 from typing import Any
 
+from engine.errors import LectureError
 from engine.reader import refuse
-from render.base import files
-from render.base.files import bring, put_folder, staging_folder
-from render.base.reads import sha256
+from render.base.files import bring
+from render.base.reads import Needs, Output, Reads, Spec, Tell, sha256
 from render.media import timedtext
 from render.media.sidecars import LANGUAGES, Description, SideFiles
-from render.platforms import facts
+from render.platforms import checklist as checklists
+from render.platforms import facts, rules
 from render.platforms.checklist import checklist
 from render.platforms.facts import Fact
-from render.platforms.rules import Finding, Platform, overlong
+from render.platforms.rules import ENGLISH, Finding, Platform, overlong
 
 MANIFEST = "publish.json"
 FORM = 1  # of the manifest
 _PREFIX = "transformer_lecture"
 _DIGITS = 8  # of the digest in an item's name
+
+
+class Refused(LectureError):
+    """A publication that its platform does not take; ``details``: each rule broken, in a line."""
+
+    details: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -148,24 +155,32 @@ class Publication:
             found += self.platform.findings(known) + overlong(known, _length(known))
         return found
 
-    def write(self, advice: Sequence[Finding]) -> Path:
-        """Write the folder, in place of the one that was there. Raises LectureError, and leaves
-        everything as it was, where that cannot be."""
-        refuse_foreign(self.target)
-        with staging_folder(self.target) as folder:
-            manifest = {
-                "form": FORM,
-                "platform": self.platform.key,
-                "item": self.item,
-                "language": self.language,
-                "pieces": [self._write_video(video, folder) for video in self.videos],
-            }
-            document = json.dumps(manifest, ensure_ascii=False, indent=1)
-            (folder / MANIFEST).write_text(document + "\n", encoding="utf-8")
-            told = checklist(self.platform, self.videos, advice, self.target, self.language)
-            (folder / "CHECKLIST.md").write_text(told, encoding="utf-8")
-            put_folder(folder, self.target)
-        return self.target
+    def make(self, folder: Path) -> list[str]:
+        """Check everything, then write it into an empty folder; what is advised, in lines. Raises
+        Refused where the platform does not take it, or another LectureError."""
+        found = self.look()
+        faults, advice = rules.faults(found), rules.advice(found)
+        if faults:
+            many = f"{len(faults)} of its rules broken"
+            refused = Refused(where=f"nothing published for {self.platform.name}", field=many)
+            refused.details = ENGLISH.lines(faults)
+            raise refused
+        self.fill(folder, advice)
+        return ENGLISH.lines(advice)
+
+    def fill(self, folder: Path, advice: Sequence[Finding]) -> None:
+        """Write all files into an empty folder. Raises LectureError or OSError."""
+        manifest = {
+            "form": FORM,
+            "platform": self.platform.key,
+            "item": self.item,
+            "language": self.language,
+            "pieces": [self._write_video(video, folder) for video in self.videos],
+        }
+        document = json.dumps(manifest, ensure_ascii=False, indent=1)
+        (folder / MANIFEST).write_text(document + "\n", encoding="utf-8")
+        told = checklist(self.platform, self.videos, advice, self.target, self.language)
+        (folder / "CHECKLIST.md").write_text(told, encoding="utf-8")
 
     def _write_video(self, video: PublishedVideo, folder: Path) -> dict[str, Any]:
         """Put a video and what goes with it into ``folder``; its entry of the manifest."""
@@ -200,11 +215,34 @@ class Publication:
         }
 
 
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
+    """Every file of the folder; its role is its name. Raises Refused, or another LectureError.
+
+    ``spec``: ``platform``, ``item``, ``language``, ``track``; ``folder``, where it will lie;
+    ``videos``, each with its file's name and whether it is the film; ``asked``, texts of the film
+    in the place of its own. ``needs``: the videos, with everything that lies beside them.
+    """
+    beside, folder, language = into / "beside", into / "folder", spec["language"]
+    for each in (beside, folder):
+        each.mkdir()
+    for made in needs.values():
+        for path in map(Path, made.paths.values()):
+            bring(path, beside / path.name)
+    for path in (rules.FILE, *checklists.files(language)):
+        reads.uses(path)
+    platform = rules.named(spec["platform"])
+    videos = [
+        published_film(beside / name, language, spec["track"], spec["asked"])
+        if of_film
+        else published_scene(beside / name, language)
+        for name, of_film in spec["videos"]
+    ]
+    fitted = tuple(video.fitted(platform) for video in videos)
+    publication = Publication(platform, spec["item"], language, fitted, Path(spec["folder"]))
+    facts = {"platform": platform.name, "advice": publication.make(folder)}
+    return {**{path.name: path for path in folder.iterdir()}, "facts": facts}
+
+
 def _length(known: Sequence[Fact]) -> float:
     """The length of a video in seconds, among the facts about it."""
     return next(float(fact.value) for fact in known if fact.what == "video length")
-
-
-def refuse_foreign(target: Path) -> None:
-    """Raise LectureError where something is in the way that was not published here."""
-    files.refuse_foreign(target, MANIFEST, "a new folder or one that was published")
