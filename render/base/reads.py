@@ -179,12 +179,12 @@ class Reads:
 
     def file(self, path: Path) -> bytes:
         """A file's contents. Raises OSError; that it is not there is recorded too."""
+        digest = ""
         try:
             data = path.read_bytes()
-        except OSError:
-            self._note(Input("file", shown(path), None, ""))
-            raise
-        self._note(Input("file", shown(path), None, hashlib.sha256(data).hexdigest()))
+            digest = hashlib.sha256(data).hexdigest()
+        finally:
+            self._note(Input("file", shown(path), None, digest))
         return data
 
     def uses(self, path: Path) -> Path:
@@ -211,9 +211,8 @@ class Reads:
     def inputs(self) -> tuple[Input, ...]:
         """Everything read so far, sorted."""
         found = dict(self._found)
-        for entry in self._values.document()["values"]:
-            own = input_of(entry)
-            found[own.kind, own.name] = own
+        for one in map(input_of, self._values.document()["values"]):
+            found[one.kind, one.name] = one
         return tuple(found[key] for key in sorted(found))
 
     def _note(self, read: Input) -> None:

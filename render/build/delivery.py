@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LectureError
+from engine.errors import LectureError, shortened
 from render.base.files import (
     Workspace,
     bring,
@@ -23,7 +23,7 @@ from render.build.plan import Plan
 from render.build.product import Product, Step
 from render.build.products import OfVideo, Pictures
 from render.build.storage.cache import Cache
-from render.build.workers import worker
+from render.build.workers.worker import function_of
 from scenes.settings import Settings, file_digest
 
 
@@ -45,9 +45,8 @@ class Delivery:
                 made = replace(made, files={**made.files, "numbers": Stamp.of(numbers)})
             if product.checker:
                 files = {role: Path(path) for role, path in made.paths.items()}
-                worker.check(
-                    product.checker, product.spec(), self.needs(product), files, made.facts
-                )
+                look = function_of(product.checker)
+                look(product.spec(), self.needs(product), files, made.facts)
             return made
 
         folder = self._space.fresh_folder("taken")
@@ -103,7 +102,7 @@ class Delivery:
             with contextlib.suppress(OSError):  # put_file reports it
                 target.parent.mkdir(parents=True, exist_ok=True)
             put_file(made.path(role), target)
-        folder = product.folder()
+        folder = product.as_folder()
         if folder is not None:
             made = put_whole(made, folder)
         paths = {**made.paths, **{role: str(path) for role, path in targets.items()}}
@@ -112,8 +111,7 @@ class Delivery:
         for role, path in paths.items():
             self._plan.paths[product.id, role] = Path(path)
         if product.cached and not taken:
-            files = {role: Path(path) for role, path in paths.items()}
-            self._cache.put(product.kind, product.spec(), made, files)
+            self._cache.put(product.kind, product.spec(), made)
         return made
 
 
@@ -122,8 +120,12 @@ def put_whole(made: Made, folder: Path) -> Made:
     LectureError, and leaves everything as it was, where that cannot be."""
     with staging_folder(folder) as fresh:
         for role in made.files:
-            (fresh / role).parent.mkdir(parents=True, exist_ok=True)
-            bring(made.path(role), fresh / role)
+            path = fresh / role
+            if not path.is_relative_to(fresh) or ".." in path.parts:  # from a cache of others
+                expected, found = "the name of a file within", shortened(role, 80)
+                raise LectureError(where=folder, expected=expected, found=found)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            bring(made.path(role), path)
         put_folder(fresh, folder)
     paths = {role: folder / role for role in made.files}
     stamps = made.files.items()  # a copy on another disk has a time of its own

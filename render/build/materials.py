@@ -81,7 +81,7 @@ class Folder(Material):
     mark: ClassVar[str]
     older: ClassVar[str]
 
-    def folder(self) -> Path | None:
+    def as_folder(self) -> Path | None:
         return self.target
 
     def refuse_foreign(self) -> None:

@@ -78,7 +78,7 @@ class Product(ABC):
         """The final name of each file by role; a file without one is not kept."""
         return {}
 
-    def folder(self) -> Path | None:
+    def as_folder(self) -> Path | None:
         """What all its files become together, by their roles, in the place of the one that was
         there; None: each has a target."""
         return None
@@ -89,7 +89,7 @@ class Product(ABC):
 
     def places(self, made: Made) -> Mapping[str, Path]:
         """Where the files of its record should lie."""
-        folder = self.folder()
+        folder = self.as_folder()
         if folder is not None:
             return {role: folder / role for role in made.files}
         return {**self.carriers(), **self.targets()}

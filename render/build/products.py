@@ -78,6 +78,7 @@ class Pictures(OfVideo):
 
     kind: ClassVar[str] = "pictures"
     maker: ClassVar[str] = "render.draw.scene:make"
+    checker: ClassVar[str | None] = "render.media.check:check_pictures"
     heavy: ClassVar[bool] = True
     aside: ClassVar[frozenset[str]] = frozenset({"pictures", "numbers"})
     ending: ClassVar[str] = ".json"
@@ -190,6 +191,7 @@ class Burned(OfVideo):
 
     kind: ClassVar[str] = "burned"
     maker: ClassVar[str] = "render.media.burn:make"
+    checker: ClassVar[str | None] = "render.media.check:check_pictures"
     heavy: ClassVar[bool] = True
     aside: ClassVar[frozenset[str]] = frozenset({"pictures"})
     opens: ClassVar[frozenset[str] | None] = frozenset({"pictures"})

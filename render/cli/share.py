@@ -15,7 +15,7 @@ from engine.reader import read_text
 from render.base.process import usable_cores
 from render.base.project import ROOT
 from render.build.folders import DEFAULT_LESSON
-from render.build.job import BuildOptions, How, Job, jobs_of
+from render.build.job import BuildOptions, How, Job, jobs_of, option
 from render.build.lecture import Lecture
 from render.build.materials import Handout, Material, Package, Page, Publication
 from render.build.run import Run
@@ -77,11 +77,10 @@ def handout(
     lesson or weights of your own. No video is needed for it; it takes a few seconds.
     """
     folder, names, asked = out.absolute(), {}, []
-    for label, by_language in settings_of(options):
+    for label, settings in settings_of(options):
         own = "" if label == DEFAULT_LESSON else f"_{label}"
-        for settings in by_language:
-            asked.append(Job((), (), QUALITIES["standard"], settings, folder))
-            names[asked[-1]] = f"handout_{settings.language}{own}"
+        asked.append(Job((), (), QUALITIES["standard"], settings, folder))
+        names[asked[-1]] = f"handout_{settings.language}{own}"
     carry_out(
         asked,
         _how(jobs, store),
@@ -97,11 +96,10 @@ def page(
     videos: Videos = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="The page's folder; an older page in it is replaced. Default: page beside the "
+        option(
+            "DIR",
+            "The page's folder; an older page in it is replaced. Default: page beside the "
             "videos, page_training and page_inference for those tracks.",
-            show_default=False,
         ),
     ] = None,
     jobs: Jobs = None,
@@ -138,37 +136,16 @@ PlatformOption = Annotated[
 ]
 OutOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="The published folder. Default: publish/PLATFORM_TRACK beside the videos.",
-        show_default=False,
-    ),
+    option("DIR", "The published folder. Default: publish/PLATFORM_TRACK beside the videos."),
 ]
 PartsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PARTS",
-        help="film, scenes or both. Default: what the platform asks for.",
-        show_default=False,
-    ),
+    str | None, option("PARTS", "film, scenes or both. Default: what the platform asks for.")
 ]
-TitleOption = Annotated[
-    str, typer.Option(metavar="TEXT", help="Title for the film.", show_default=False)
-]
+TitleOption = Annotated[str, option("TEXT", "Title for the film.")]
 DescriptionOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Text file with a description for the film.",
-        show_default=False,
-    ),
+    Path | None, option("FILE", "Text file with a description for the film.")
 ]
-TagsOption = Annotated[
-    str,
-    typer.Option(
-        metavar="A,B,C", help="Tags for the film, separated by commas.", show_default=False
-    ),
-]
+TagsOption = Annotated[str, option("A,B,C", "Tags for the film, separated by commas.")]
 
 
 @takes("track", "quality", "lang", "weights", "lesson", "voice", "burn_captions")

@@ -9,38 +9,26 @@ import typer
 
 from engine.errors import LectureError, one_line
 from render.base.process import share_out, usable_cores
-from render.build.job import BuildOptions
+from render.build.job import BuildOptions, option
 from render.cli.look import chosen, settings_of
 from render.cli.options import Jobs, Scenes, takes
 
 OutOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write to this file; as JSON if the name ends in .json.",
-        show_default=False,
-    ),
+    Path | None, option("FILE", "Write to this file; as JSON if the name ends in .json.")
 ]
 MissingOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Only sentences without a recording in this folder.",
-        show_default=False,
-    ),
+    Path | None, option("DIR", "Only sentences without a recording in this folder.")
 ]
 RecordDraftOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Speak it into a folder of recordings, to be replaced one by one by your "
+    option(
+        "DIR",
+        "Speak it into a folder of recordings, to be replaced one by one by your "
         "own. Existing recordings are kept.",
-        show_default=False,
     ),
 ]
 VoiceOption = Annotated[
-    str,
-    typer.Option(metavar="WHO", help="Who speaks for --record-draft: draft, or module:Class."),
+    str, typer.Option(metavar="WHO", help="Who speaks for --record-draft: draft, or module:Class.")
 ]
 
 
@@ -60,7 +48,7 @@ def script(
     from render.voice import script as texts
     from scenes import registry
 
-    settings = [each for _, by_language in settings_of(options) for each in by_language]
+    settings = [each for _, each in settings_of(options)]
     if len(settings) > 1 and (missing or record_draft):
         field, expected = "--missing, --record-draft", "one language, lesson, track and weight file"
         raise LectureError(field=field, expected=expected, found=f"{len(settings)} of them")

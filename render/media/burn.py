@@ -5,6 +5,7 @@ free. The scene itself is drawn as usual; the strip is laid over it in one pass 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, repeat, starmap
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +61,10 @@ def burn(
 ) -> Path:
     """Write ``target``: the pictures of ``video``, in the same folder, with the track on them, in
     the lecture's ``font``. Raises LectureError."""
-    height = _even(STRIP * quality.height)
-    strips = (
-        strip
-        for strip, repeat in _strips(track, quality, height, frames, font)
-        for _ in range(repeat)
-    )
+    height = int(STRIP * quality.height) // 2 * 2  # 4:2:0 is laid over in steps of two lines
     arguments = _overlay(binary, video, target, quality, threads, height)
-    run(arguments, target.parent, target, strips)
+    strips = _strips(track, quality, height, frames, font)
+    run(arguments, target.parent, target, chain.from_iterable(starmap(repeat, strips)))
     return target
 
 
@@ -114,7 +111,7 @@ def _strips(
     now = 0
     for cue in track.cues:
         start, end = min(cue.start, frames), min(cue.end, frames)
-        yield empty, start - now
+        yield empty, max(0, start - now)
         yield _drawn(cue.lines, font, quality, height), end - start
         now = end
     yield empty, frames - now
@@ -140,8 +137,3 @@ def _drawn(lines: Sequence[str], font: Any, quality: Quality, height: int) -> by
             stroke_fill=_OUTLINE,
         )
     return strip.tobytes()
-
-
-def _even(number: float) -> int:
-    """4:2:0 pictures are laid over one another in steps of two lines."""
-    return int(number) // 2 * 2

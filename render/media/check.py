@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import av
-from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
@@ -58,15 +57,33 @@ def check(spec: Spec, needs: Needs, files: Mapping[str, Path], facts: Mapping[st
     check_video(files["video"], replace(expected, pictures=pictures), shown_as=shown_as)
 
 
+def check_pictures(
+    spec: Spec, needs: Needs, files: Mapping[str, Path], facts: Mapping[str, Json]
+) -> None:
+    """Check pictures of a scene, as they were drawn or as a cache has kept them: whether they are
+    those of the record, without decoding them. Raises LectureError."""
+    path, digest = files["pictures"], pictures_of([files["pictures"]])
+    with av.open(str(path.absolute())) as container:
+        stream = container.streams.video[0]
+        findings = [*_video_findings(stream, Quality(**spec["quality"]))]
+        findings += [("frames", facts["frames"], stream.frames)]
+        findings += [("pictures as they were encoded", facts.get("pictures", digest), digest)]
+    _refuse(findings, spec["slug"])
+
+
 def check_video(path: Path, expected: Video, *, shown_as: str | None = None) -> None:
     """Raise LectureError for the first property of ``path`` that is not as it must be.
 
     ``shown_as``: the name for the message, where ``path`` is a temporary one.
     """
-    for field, *both in _findings(path, expected):
+    _refuse(_findings(path, expected), shown_as or path)
+
+
+def _refuse(findings: Iterable[Finding], where: str | Path) -> None:
+    for field, *both in findings:
         if both[0] != both[1]:
             wanted, found = (shortened(str(value), _LONGEST) for value in both)
-            raise LectureError(where=shown_as or path, field=field, expected=wanted, found=found)
+            raise LectureError(where=where, field=field, expected=wanted, found=found)
 
 
 def pictures_of(paths: Iterable[Path]) -> str | None:
@@ -90,10 +107,7 @@ def _findings(path: Path, expected: Video) -> Iterator[Finding]:
         yield "edit lists", 0, mp4.edit_lists(path)
         with av.open(str(path.absolute())) as container:
             yield from _stream_findings(container, expected)
-            yield from _video_findings(container.streams.video[0], expected.quality)
-            yield from _audio_findings(container.streams.audio[0])
             yield from _name_findings(container, expected)
-            yield from _chapter_findings(container, expected)
             yield from _caption_findings(container, expected)
         yield from _packet_findings(path, expected)
         yield from _decoded_findings(path, expected)
@@ -107,6 +121,12 @@ def _stream_findings(container: InputContainer, expected: Video) -> Iterator[Fin
     wanted += ["data"] if expected.chapters else []
     yield "container", True, "mp4" in container.format.name.split(",")
     yield "streams", wanted, kinds
+    yield from _video_findings(container.streams.video[0], expected.quality)
+    audio = container.streams.audio[0]
+    yield "audio codec", "aac", audio.codec_context.name
+    yield "audio profile", "LC", audio.profile
+    yield "audio sample rate", AUDIO_RATE, audio.codec_context.sample_rate
+    yield "audio channels", "stereo", audio.codec_context.layout.name
 
 
 def _video_findings(stream: VideoStream, quality: Quality) -> Iterator[Finding]:
@@ -124,34 +144,21 @@ def _video_findings(stream: VideoStream, quality: Quality) -> Iterator[Finding]:
     yield "colour range (1 is limited)", _LIMITED, int(codec.color_range)
 
 
-def _audio_findings(stream: AudioStream) -> Iterator[Finding]:
-    codec = stream.codec_context
-    yield "audio codec", "aac", codec.name
-    yield "audio profile", "LC", stream.profile
-    yield "audio sample rate", AUDIO_RATE, codec.sample_rate
-    yield "audio channels", "stereo", codec.layout.name
-
-
 def _name_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
+    """Title, origin, languages; the number of chapters, then one after the other, so that the first
+    wrong one is named."""
     code = LANGUAGE_CODES[expected.origin.language]
     yield "title", _plain(expected.title), _plain(container.metadata.get("title", ""))
     yield "comment", str(expected.origin), container.metadata.get("comment")
     for stream in (container.streams.video[0], container.streams.audio[0]):
         yield f"{stream.type} language", code, stream.metadata.get("language")
-
-
-def _chapter_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
-    """Their number, then one after the other, so that the first wrong one is named."""
-    found = [_as_chapter(entry, expected.quality.fps) for entry in container.chapters()]
-    yield "chapters", len(expected.chapters), len(found)
-    for number, (wanted, given) in enumerate(zip(expected.chapters, found, strict=False), start=1):
-        yield f"chapter {number}", str(replace(wanted, title=_plain(wanted.title))), str(given)
-
-
-def _as_chapter(entry: Any, fps: int) -> Chapter:
-    base = Fraction(entry["time_base"])
-    start, end = (round(entry[key] * base * fps) for key in ("start", "end"))
-    return Chapter(_plain(entry["metadata"].get("title", "")), start, end)
+    there: list[Any] = container.chapters()
+    yield "chapters", len(expected.chapters), len(there)
+    for number, (wanted, entry) in enumerate(zip(expected.chapters, there, strict=True), start=1):
+        frames = Fraction(entry["time_base"]) * expected.quality.fps
+        start, end = (round(entry[key] * frames) for key in ("start", "end"))
+        found = Chapter(_plain(entry["metadata"].get("title", "")), start, end)
+        yield f"chapter {number}", str(replace(wanted, title=_plain(wanted.title))), str(found)
 
 
 def _plain(text: str) -> str:

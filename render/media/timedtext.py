@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -89,12 +88,6 @@ class Track:
             (*cue.milliseconds(self.fps), _replaced("\n".join(cue.lines), _TRACK))
             for cue in self.cues
         ]
-
-    @property
-    def digest(self) -> str:
-        """Stands for what is shown, and when."""
-        said = json.dumps([self.language, self.fps, self.shown()])
-        return hashlib.sha256(said.encode()).hexdigest()[:16]
 
     def vtt(self) -> str:
         """The WebVTT from which ffmpeg makes a track that shows :meth:`shown`."""

@@ -26,8 +26,6 @@ ENDINGS = (".wav", ".m4a", ".mp3", ".flac", ".ogg")
 LONGEST = 180.0  # seconds
 #: what follows a beat's speech before the next beat begins, in seconds
 BREATH = 0.35
-_BYTES = 2
-_HEAD = 44  # bytes before the samples
 _UNKNOWN = 0x7FFFF000  # this size or more in a WAV file's header means unknown
 _CUT_SHORT = 0.5  # seconds that may be missing of what a file announces
 
@@ -60,13 +58,10 @@ def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Outp
 
 
 def seconds_of(path: Path) -> float:
-    """How long a beat must last for a prepared sound, breath and all; 0 where there is none.
-
-    Raises OSError if it cannot be read.
-    """
-    if not path.is_file():
-        return 0.0
-    return max(0, path.stat().st_size - _HEAD) // _BYTES / AUDIO_RATE + BREATH
+    """How long a beat must last for a prepared sound, breath and all. Raises OSError."""
+    with wave.open(str(path)) as file:
+        seconds: float = file.getnframes() / AUDIO_RATE
+    return seconds + BREATH
 
 
 def read(path: Path) -> Samples:
@@ -120,7 +115,7 @@ def write(target: Path, samples: Samples) -> None:
     """Write a WAV file, whole or not at all. Raises LectureError where that cannot be."""
     data = np.round(np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()
     with replacing(target) as fresh, wave.open(str(fresh), "wb") as file:
-        file.setparams((1, _BYTES, AUDIO_RATE, 0, "NONE", ""))
+        file.setparams((1, 2, AUDIO_RATE, 0, "NONE", ""))
         file.writeframes(data)
 
 
@@ -212,12 +207,8 @@ def _is_cut(path: Path) -> bool:
 def _one_channel(both: Samples) -> Samples:
     """Both channels mixed; where they cancel out, or only one of them speaks, that one."""
     mixed: Samples = both.mean(axis=0)
-    if not mixed.size:
-        return mixed
-    powers = np.mean(both**2, axis=1)
-    if np.mean(mixed**2) < 0.3 * powers.max():
-        mixed = both[int(powers.argmax())]
-    return mixed
+    powers = np.sum(both**2, axis=1)
+    return mixed if np.sum(mixed**2) >= 0.3 * powers.max() else both[int(powers.argmax())]
 
 
 def _bad(path: Path, expected: str, found: str) -> LectureError:

@@ -40,10 +40,6 @@ class Part:
     title: str
     lines: tuple[Line, ...]
 
-    @property
-    def seconds(self) -> float:
-        return sum(line.seconds for line in self.lines)
-
 
 def part(job: tuple[SceneInfo, Settings]) -> Part:
     """The script of a scene: it is played without being drawn, since words follow the numbers."""
@@ -63,12 +59,10 @@ def part(job: tuple[SceneInfo, Settings]) -> Part:
 def as_text(parts: Sequence[Part]) -> Iterator[str]:
     """For people, line by line."""
     for each in parts:
-        yield f"# {each.slug}: {each.title} ({each.seconds:.0f} s)"
-        yield ""
+        seconds = sum(line.seconds for line in each.lines)
+        yield from (f"# {each.slug}: {each.title} ({seconds:.0f} s)", "")
         for line in each.lines:
-            yield f"{line.key} ({line.seconds:.1f} s)"
-            yield line.text
-            yield ""
+            yield from (f"{line.key} ({line.seconds:.1f} s)", line.text, "")
 
 
 def without_recorded(parts: Sequence[Part], folder: Path) -> list[Part]:

@@ -62,27 +62,16 @@ def run(work: Work, tell: Callable[[int], None]) -> Iterator[tuple[str, Made]]:
         threads=work.threads,
         observers=(also.observe,) if also else (),
     )
-    files = dict(_function(work.maker)(work.spec, work.needs, reads, folder, tell))
+    files = dict(function_of(work.maker)(work.spec, work.needs, reads, folder, tell))
     facts = json.loads(json.dumps(files.pop(FACTS, {})))  # as a record will have them
-    check(work.checker, work.spec, work.needs, files, facts)
+    if work.checker:
+        function_of(work.checker)(work.spec, work.needs, files, facts)
     found = reads.inputs()
     if work.also and also and (folder / also.NAME).is_file():
         read = tuple(one for one in found if one.kind in _READ)
         seen = replace(work.also, inputs=(*work.also.inputs, *read))
         yield seen.step, _made(seen, {Path(also.NAME).stem: folder / also.NAME}, {})
     yield work.step, _made(replace(work, inputs=(*work.inputs, *found)), files, facts)
-
-
-def check(
-    checker: str | None,
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    files: Mapping[str, Path],
-    facts: Mapping[str, Json],
-) -> None:
-    """Look at what a maker has left, or a cache has given. Raises LectureError."""
-    if checker:
-        _function(checker)(spec, needs, files, facts)
 
 
 def _made(work: Work, files: Mapping[str, Path], facts: Mapping[str, Json]) -> Made:
@@ -93,8 +82,8 @@ def _made(work: Work, files: Mapping[str, Path], facts: Mapping[str, Json]) -> M
     return Made(key_of(work.kind, inputs), inputs, stamps, content, facts, paths)
 
 
-def _function(name: str) -> Callable[..., Any]:
-    """What a string such as ``render.media.mux:make`` names."""
+def function_of(name: str) -> Callable[..., Any]:
+    """What a string such as ``render.media.mux:make`` names: a maker or a checker."""
     module, _, function = name.partition(":")
     found: Callable[..., Any] = getattr(importlib.import_module(module), function)
     return found
