@@ -78,7 +78,7 @@ class Book:
         for key in said:
             self.say(key)
 
-    def words(self, key: str, /, **facts: Fact | Scalar) -> Parts:
+    def words(self, key: str, /, **facts: Fact | Scalar | Say) -> Parts:
         """A text of this step; or one shared by all, from ``[labels]``."""
         table = self.texts
         for name in self._table:
@@ -88,7 +88,7 @@ class Book:
         every = {**self._facts, **facts}.items()
         return words.fill(template, {name: _fact(value) for name, value in every})
 
-    def plain(self, key: str, /, **facts: Fact | Scalar) -> str:
+    def plain(self, key: str, /, **facts: Fact | Scalar | Say) -> str:
         """A text in plain letters."""
         return words.plain(self.words(key, **facts))
 
@@ -96,10 +96,10 @@ class Book:
         """A short text as the label of an equation."""
         return Typst.quoted(self.plain(key))
 
-    def say(self, key: str, kind: str = "", /, **facts: Fact | Scalar) -> None:
+    def say(self, key: str, kind: str = "", /, **facts: Fact | Scalar | Say) -> None:
         self._blocks.append(content.Paragraph(self.words(key, **facts), kind))
 
-    def point(self, key: str, /, **facts: Fact | Scalar) -> None:
+    def point(self, key: str, /, **facts: Fact | Scalar | Say) -> None:
         """The sentence of a step that is to be kept."""
         self.say(key, "point", **facts)
 

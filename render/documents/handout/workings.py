@@ -96,7 +96,8 @@ class Sublayer:
         all dimensions unless some are named. Keys and values of cross-attention: of the first
         word of the memory."""
         for role in roles:
-            row, token, x = self.row, self.token, self.input
+            row, x = self.row, self.input
+            token: str = self.token
             if role != "q" and self.kind == "cross_attn":
                 row, token, x = 0, self.keys[0], self.run["memory"]
             inputs, rows = exactly(x[row]), self._weights(role, head)
