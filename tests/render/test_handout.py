@@ -22,7 +22,7 @@ from engine.config import Config
 from engine.errors import LectureError
 from render.base.reads import Reads
 from render.cli.app import run
-from render.documents.handout import html, pdf, words, write
+from render.documents.handout import book, html, pdf, write
 from render.documents.handout.book import of
 from render.documents.handout.content import (
     Block,
@@ -281,7 +281,7 @@ ODD = st.text(alphabet="<>/&;#\\\\$*_\"'@`{}[]%^~sunk我", min_size=1, max_size=
 def tiny(token: str) -> Handout:
     """A handout with a token in every place that a word of the model can come to."""
     one = Number(constant(1), 0)
-    said: Parts = words.fill("is {x}, <q>{x}</q>, $q_({x})$", {"x": token})
+    said: Parts = book.fill("is {x}, <q>{x}</q>, $q_({x})$", {"x": token})
     blocks: list[Block] = [
         Paragraph(said),
         Formula(Math(of("q", token, 0), alone=True)),
@@ -362,7 +362,7 @@ def test_both_languages_have_the_same_texts_with_the_same_facts():
         return found
 
     one, other = (
-        flat(words.load(language, texts.load(language)["wording"])) for language in ("zh", "en")
+        flat(book.load(language, texts.load(language)["wording"])) for language in ("zh", "en")
     )
     assert one.keys() == other.keys()
     assert len(one) > 300
@@ -379,7 +379,7 @@ def test_the_sign_is_the_shown_digits_own(monkeypatch):
 
 def test_a_text_that_is_missing_is_named():
     with pytest.raises(LectureError, match=r"en\.toml: names\.title"):
-        words.entry({}, "en", "names", "title")
+        book.entry({}, "en", "names", "title")
 
 
 @pytest.mark.slow

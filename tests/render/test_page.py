@@ -68,10 +68,10 @@ def needs(**more: Made) -> dict[str, Made]:
 
 
 def keys() -> list[str]:
-    from render.documents.handout import words
+    from render.documents.handout import book
     from scenes import texts
 
-    return list(words.load("zh", texts.load("zh")["wording"])["names"])
+    return list(book.load("zh", texts.load("zh")["wording"])["names"])
 
 
 KEYS = keys()

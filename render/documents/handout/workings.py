@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from render.documents.handout.book import Book, exactly, number, numbers, of, paired, product, whole
-from render.documents.handout.content import OVER, PLUS, Group, Number, Typst, joined
-from render.documents.handout.words import Fact
+from render.documents.handout.content import OVER, PLUS, Fact, Group, Number, Typst, joined
 from scenes.rounding import MINUS, decimals_needed
 from scenes.values import Run, Scalar, Values, compute, constant
 

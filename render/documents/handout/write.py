@@ -20,10 +20,9 @@ from render.documents.handout import (
     steps_encoder,
     steps_inference,
     steps_input,
-    words,
 )
 from render.documents.handout.book import Book, listed, number
-from render.documents.handout.content import Handout, Paragraph, Parts
+from render.documents.handout.content import Fact, Handout, Paragraph, Parts
 from render.documents.handout.steps_encoder import cross_layer
 from render.documents.handout.steps_inference import Written
 from scenes import registry
@@ -87,7 +86,7 @@ def key_numbers(book: Book) -> None:
     cross = f"decoder.{cross_layer(book)}.cross_attn"
     rows: list[tuple[Parts, Parts, Parts]] = []
 
-    def add(key: str, step: int, parts: Parts, **facts: words.Fact) -> None:
+    def add(key: str, step: int, parts: Parts, **facts: Fact) -> None:
         rows.append((book.words(key, **facts), parts, (str(step),)))
 
     book.section("key_numbers", book.handout.words["key_numbers"], "both")
