@@ -63,10 +63,17 @@ def pack(
     given = {START: start, SCRIPT.name: read(SCRIPT), MANIFEST: manifest.encode()}
     with zipfile.ZipFile(target, "w") as archive:
         for name in (MANIFEST, *names):
+            entry = zipfile.ZipInfo(name, _DATE)
+            stored = Path(name).suffix.lower() in _STORED
+            entry.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # whatever the system
+            entry.external_attr = _PLAIN_FILE
             if name in given:
-                archive.writestr(_entry(name), given[name])
-            else:
-                _put_file(archive, name, files[name])
+                archive.writestr(entry, given[name])
+                continue
+            entry.file_size = files[name].stat().st_size  # tells whether 64-bit offsets are needed
+            with files[name].open("rb") as source, archive.open(entry, "w") as sink:
+                copyfileobj(source, sink, 1024 * 1024)
 
 
 def _with_script(start: Path, scenes: int) -> bytes:
@@ -77,20 +84,3 @@ def _with_script(start: Path, scenes: int) -> bytes:
         raise LectureError(where=start, expected="a page with a head", found="none")
     tag = f'\n<script src="{SCRIPT.name}" data-scenes="{scenes}"></script>'
     return page[: head.end()] + tag.encode() + page[head.end() :]
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, _DATE)
-    stored = Path(name).suffix.lower() in _STORED
-    entry.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
-    entry.create_system = 3  # whatever the system
-    entry.external_attr = _PLAIN_FILE
-    return entry
-
-
-def _put_file(archive: zipfile.ZipFile, name: str, path: Path) -> None:
-    """A file bit by bit: videos do not fit into memory."""
-    entry = _entry(name)
-    entry.file_size = path.stat().st_size  # tells whether 64-bit offsets are needed
-    with path.open("rb") as source, archive.open(entry, "w") as sink:
-        copyfileobj(source, sink, 1024 * 1024)
