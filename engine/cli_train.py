@@ -161,7 +161,13 @@ def _check_resumed(context: typer.Context) -> None:
             )
 
 
-def _run(trainer: Trainer, history: Path | None, checkpoints: Path | None, every: int) -> Record:
+def _run(
+    trainer: Trainer,
+    until: int | None,
+    history: Path | None,
+    checkpoints: Path | None,
+    every: int,
+) -> Record:
     """All steps; returns the last record. Raises LectureError."""
     lines = None if history is None else History(history, trainer.step)
     try:

@@ -94,6 +94,7 @@ class Trainer:
 
     def __post_init__(self) -> None:
         self.source = np.random.Generator(np.random.PCG64(self.settings.seed))
+        self._before = self.order, self.source.bit_generator.state
         self._objective = str(objective_of(self.settings.objective))
         self._whole = batch_of(self.pairs, self.weights, self._objective)
         self._first = batch_of(self.pairs[:1], self.weights, self._objective)
@@ -122,6 +123,7 @@ class Trainer:
     def _batch(self) -> Batch:
         """The pairs of the next step: all, or the next so many of a shuffled round."""
         size = self.settings.batch
+        self._before = self.order[:], self.source.bit_generator.state
         if size is None or size >= len(self.pairs):
             return self._whole
         if len(self.order) < size:
@@ -168,15 +170,17 @@ class Trainer:
     # -- to be taken up again ------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Everything but the weights, as arrays by name: moments, and a text."""
+        """Everything but the weights, as arrays by name: moments, and a text. The pairs of the step
+        that comes next are drawn again."""
+        order, source = self._before
         said = {
             "step": self.step,
             "settings": asdict(self.settings),
             "pairs": [[pair.source, pair.target, pair.alignment] for pair in self.pairs],
-            "order": self.order,
+            "order": order,
             "command": self.command,
             "corpus": self.corpus,
-            "source": self.source.bit_generator.state,
+            "source": source,
         }
         return {"said": json.dumps(said, ensure_ascii=False), **self.moments}
 
