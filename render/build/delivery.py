@@ -8,8 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LectureError
-from render.base.files import Workspace, bring, put_file, write_state
+from engine.errors import LectureError, shortened
+from render.base.files import (
+    Workspace,
+    bring,
+    put_file,
+    put_folder,
+    staging_folder,
+    write_state,
+)
 from render.base.reader import Reader
 from render.base.reads import Made, Stamp
 from render.build.plan import Plan
@@ -52,8 +59,8 @@ class Delivery:
         for role, need in product.needs().items():
             made = self._plan.steps[need.id].made
             if made is not None:
-                opened = product.opens & set(made.files)
-                paths = {each: str(self._safe(need, each, made.files[each])) for each in opened}
+                files = [(role, made.files[role]) for role in product.opened(made)]
+                paths = {each: str(self._safe(need, each, stamp)) for each, stamp in files}
                 found[role] = replace(made, paths=paths)
         return found
 
@@ -95,15 +102,35 @@ class Delivery:
             with contextlib.suppress(OSError):  # put_file reports it
                 target.parent.mkdir(parents=True, exist_ok=True)
             put_file(made.path(role), target)
+        folder = product.as_folder()
+        if folder is not None:
+            made = put_whole(made, folder)
         paths = {**made.paths, **{role: str(path) for role, path in targets.items()}}
         made = replace(made, paths=paths)
         write_state(product.record, made.to_json())
         for role, path in paths.items():
             self._plan.paths[product.id, role] = Path(path)
         if product.cached and not taken:
-            files = {role: Path(path) for role, path in paths.items()}
-            self._cache.put(product.kind, product.spec(), made, files)
+            self._cache.put(product.kind, product.spec(), made)
         return made
+
+
+def put_whole(made: Made, folder: Path) -> Made:
+    """Put all files of a record into a folder, in the place of the one that was there. Raises
+    LectureError, and leaves everything as it was, where that cannot be."""
+    with staging_folder(folder) as fresh:
+        for role in made.files:
+            path = fresh / role
+            if not path.is_relative_to(fresh) or ".." in path.parts:  # from a cache of others
+                expected, found = "the name of a file within", shortened(role, 80)
+                raise LectureError(where=folder, expected=expected, found=found)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            bring(made.path(role), path)
+        put_folder(fresh, folder)
+    paths = {role: folder / role for role in made.files}
+    stamps = made.files.items()  # a copy on another disk has a time of its own
+    files = {role: replace(was, mtime_ns=paths[role].stat().st_mtime_ns) for role, was in stamps}
+    return replace(made, files=files, paths={role: str(path) for role, path in paths.items()})
 
 
 def safe_copy(path: Path, stamp: Stamp, copy: Path) -> Path:

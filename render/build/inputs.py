@@ -163,7 +163,7 @@ class Now:
             return [Reason(NO_RECORD)]
         if made.key != key_of(product.kind, made.inputs):
             return [Reason(UNREADABLE)]
-        for role, path in {**product.carriers(), **product.targets()}.items():
+        for role, path in product.places(made).items():
             if role not in made.files and role in product.may_lack:
                 continue
             if not path.is_file():

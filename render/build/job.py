@@ -8,11 +8,11 @@ from __future__ import annotations
 import glob
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 WEIGHT_FILES = (".json", ".npz", ".safetensors")
 LANGUAGES = ("zh", "en")
 TRACKS = ("full", "training", "inference")
+
+
+def option(metavar: str | None, help: str, **more: Any) -> Any:
+    """An option whose default says nothing."""
+    return typer.Option(metavar=metavar, help=help, show_default=False, **more)
 
 
 class Renderer(StrEnum):
@@ -51,15 +56,6 @@ class BuildOptions:
     lang: Annotated[
         str, typer.Option(metavar="zh|en,...", help="Language of everything on screen.")
     ] = "zh"
-    weights: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="A weight file, .json, .npz or .safetensors (docs/weights.md), or many: "
-            "'checkpoints/*.json'. Default: the lesson's.",
-            show_default=False,
-        ),
-    ] = None
     track: Annotated[
         str,
         typer.Option(
@@ -77,12 +73,11 @@ class BuildOptions:
     ] = DEFAULT_LESSON
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder for the videos, created if needed. Default: out/LANG_QUALITY, "
+        option(
+            "DIR",
+            "Folder for the videos, created if needed. Default: out/LANG_QUALITY, "
             "with _NAME for your own lesson or weights; with DIR, that in DIR where several "
             "kinds of video are made.",
-            show_default=False,
         ),
     ] = None
     voice: Annotated[
@@ -95,36 +90,37 @@ class BuildOptions:
     ] = "none"
     burn_captions: Annotated[
         str,
-        typer.Option(
-            metavar="zh|en",
-            help="Draw captions in this language into the pictures as well (docs/captions.md).",
-            show_default=False,
+        option(
+            "zh|en", "Draw captions in this language into the pictures as well (docs/captions.md)."
         ),
     ] = ""
     renderer: Annotated[
         Renderer,
         typer.Option(help="fast draws only what changes; plain is Manim's own, for comparison."),
     ] = Renderer.fast
+    weights: Annotated[
+        list[str] | None,
+        option(
+            "FILE",
+            "A weight file, .json, .npz or .safetensors (docs/weights.md), or many: "
+            "'checkpoints/*.json'. Default: the lesson's.",
+        ),
+    ] = None
+
+    def typed(self) -> list[str]:
+        """The options that are not as they are by default, as they are typed."""
+        words = []
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value != each.default:
+                for one in value if isinstance(value, list) else [value]:
+                    words += [f"--{each.name.replace('_', '-')}", str(one)]
+        return words
 
     @property
     def command(self) -> str:
         """The command that renders them."""
-        options = {
-            "--track": (self.track, "full"),
-            "--quality": (self.quality, "standard"),
-            "--lang": (self.lang, "zh"),
-            "--lesson": (self.lesson, DEFAULT_LESSON),
-            "--voice": (self.voice, "none"),
-            "--burn-captions": (self.burn_captions, ""),
-            "--out": (self.out, None),
-        }
-        words = ["./render.sh"]
-        for option, (value, default) in options.items():
-            if value != default:
-                words += [option, str(value)]
-        for file in self.weights or ():
-            words += ["--weights", file]
-        return shlex.join(words)
+        return shlex.join(["./render.sh", *self.typed()])
 
     def own(self, job: Job) -> tuple[str, ...]:
         """What distinguishes a lesson, weights, or burned captions of the user's from the plain

@@ -118,6 +118,15 @@ class Lecture:
     def film_sides(self) -> Sides:
         return Sides(self, self.film.path, self.job.film)
 
+    @cached_property
+    def film_cover(self) -> FilmCover:
+        return FilmCover(self, self.film.path, self.job.film)
+
+    @cached_property
+    def numbered(self) -> tuple[SceneInfo, ...]:
+        """The scenes of the film, without the title card."""
+        return tuple(scene for scene in self.job.film if scene.number)
+
     def of_scene(self, scene: SceneInfo) -> Iterator[Product]:
         """Everything that belongs to a scene, its pictures first."""
         yield self.pictures(scene)
@@ -127,7 +136,7 @@ class Lecture:
 
     def of_film(self) -> Iterator[Product]:
         """Everything that belongs to the film, itself first."""
-        yield from (self.film, self.film_sides, FilmCover(self, self.film.path, self.job.film))
+        yield from (self.film, self.film_sides, self.film_cover)
 
     def products(self) -> Iterator[Product]:
         """Everything that was asked for."""
@@ -157,11 +166,11 @@ class Lecture:
         recordings, lines, said = self.voice.recordings, list[str](), dict[str, str]()
         for scene in self.job.scenes:
             sounds = self.sounds(scene)
-            made = {beat: plan.steps[sound.id].made for beat, sound in sounds.items()}
+            made = {beat: plan.now.made.get(sound.id) for beat, sound in sounds.items()}
             lines += [each.facts["bad"] for each in made.values() if each and "bad" in each.facts]
             failures = (plan.failures.get(sound.id) for sound in sounds.values())
             lines += [failure.line for failure in failures if failure]
-            drawn = plan.steps[self.pictures(scene).id].made
+            drawn = plan.now.made.get(self.pictures(scene).id)
             beats = drawn.facts["beats"] if drawn else ()
             fit = {beat for beat, each in made.items() if each and "bad" not in each.facts}
             good = [beat for beat in beats if beat["key"] in fit]

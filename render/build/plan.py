@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from render.base.failure import Failure
-from render.base.reads import Made, Reason
+from render.base.reads import Made, Reason, Stamp
 from render.build.inputs import Now
-from render.build.product import ASKS, Product, Step, digest, read_record
+from render.build.product import ASKS, Product, Step, content_of, digest, read_record
 
 _NEEDED = Reason("its files are needed")
 
@@ -37,7 +38,7 @@ class Plan:
         self.failures: dict[str, Failure] = {}
         self.asked: dict[str, Product] = {}
         self.paths: dict[tuple[str, str], Path] = {}  # files of this run, by step and role
-        self._forced, self._as_is = forced, as_is
+        self.is_forced, self._as_is = forced, as_is
         self._above: dict[str, list[str]] = {}
         self._begun: set[str] = set()  # steps that were given out and have not ended,
         self._first: dict[str, str] = {}  # the first step of each kind that was, by question
@@ -92,12 +93,23 @@ class Plan:
         step.reasons = tuple(self.now.why(product, old))
         if old is None or (step.reasons and not self._as_is(product)):
             return
-        if step.id in self.asked and self._forced(product):
+        if step.id in self.asked and self.is_forced(product):
             return
         if all(map(self.is_settled, step.needs)):
+            places = product.places(old).items()
+            if step.reasons:
+                there = [(role, path) for role, path in places if role in old.files]
+                if not all(path.is_file() for _, path in there):
+                    return
+                new = {
+                    role: Stamp.of(path) for role, path in there if not old.files[role].holds(path)
+                }
+                files = {**old.files, **new}
+                content = content_of(old.facts, files, product.aside) if new else old.content
+                old = replace(old, files=files, content=content)
             step.made, step.action = old, "keep"
             self.now.made[step.id] = old
-            for role, path in {**product.carriers(), **product.targets()}.items():
+            for role, path in places:
                 self.paths[step.id, role] = path
 
     # -- what to do --------------------------------------------------------------------
@@ -153,7 +165,7 @@ class Plan:
         there = True
         for need in self.now.needs(step.product).values():
             made = self.steps[need.id].made
-            for role in step.product.opens & set(made.files if made else ()):
+            for role in step.product.opened(made) if made else ():
                 if (need.id, role) not in self.paths:
                     self._reopen(need.id)
                     there = False

@@ -56,8 +56,8 @@ class Product(ABC):
     cached: ClassVar[bool] = True
     #: roles of files that the maker may leave out
     may_lack: ClassVar[frozenset[str]] = frozenset()
-    #: roles of files that the maker opens in its needs; of the others it gets the facts alone
-    opens: ClassVar[frozenset[str]] = frozenset()
+    #: roles of files that the maker opens in its needs; None: all of them
+    opens: ClassVar[frozenset[str] | None] = frozenset()
     #: files that dependents do not see by their bytes: a fact says what they see
     aside: ClassVar[frozenset[str]] = frozenset()
 
@@ -78,9 +78,25 @@ class Product(ABC):
         """The final name of each file by role; a file without one is not kept."""
         return {}
 
+    def as_folder(self) -> Path | None:
+        """What all its files become together, by their roles, in the place of the one that was
+        there; None: each has a target."""
+        return None
+
     def carriers(self) -> Mapping[str, Path]:
         """Files of other products that hold a file of this one, by role: an MP4 its pictures."""
         return {}
+
+    def places(self, made: Made) -> Mapping[str, Path]:
+        """Where the files of its record should lie."""
+        folder = self.as_folder()
+        if folder is not None:
+            return {role: folder / role for role in made.files}
+        return {**self.carriers(), **self.targets()}
+
+    def opened(self, need: Made) -> set[str]:
+        """Roles of the files of a need that the maker opens; of the others it gets the facts."""
+        return {role for role in need.files if self.opens is None or role in self.opens}
 
     @property
     @abstractmethod

@@ -194,7 +194,7 @@ class Burned(OfVideo):
     checker: ClassVar[str | None] = "render.media.check:check_pictures"
     heavy: ClassVar[bool] = True
     aside: ClassVar[frozenset[str]] = frozenset({"pictures"})
-    opens: ClassVar[frozenset[str]] = frozenset({"pictures"})
+    opens: ClassVar[frozenset[str] | None] = frozenset({"pictures"})
 
     def spec(self) -> dict[str, Json]:
         quality = asdict(self.job.quality)
@@ -255,7 +255,7 @@ class Video(OfVideo):
     kind: ClassVar[str] = "video"
     maker: ClassVar[str] = "render.media.mux:make"
     checker: ClassVar[str | None] = "render.media.check:check"
-    opens: ClassVar[frozenset[str]] = frozenset({"pictures", "sound"})
+    opens: ClassVar[frozenset[str] | None] = frozenset({"pictures", "sound"})
 
     def spec(self) -> dict[str, Json]:
         job, titles = self.job, [self.job.title(scene) for scene in self.scenes]
@@ -334,7 +334,7 @@ class FilmCover(OfVideo):
     kind: ClassVar[str] = "film_cover"
     maker: ClassVar[str] = "render.documents.about:copy_cover"
     cached: ClassVar[bool] = False
-    opens: ClassVar[frozenset[str]] = frozenset({"cover"})
+    opens: ClassVar[frozenset[str] | None] = frozenset({"cover"})
 
     def spec(self) -> dict[str, Json]:
         return {}

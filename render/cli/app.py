@@ -108,7 +108,7 @@ def front(
 front.__doc__ = " ".join((front.__doc__ or "").split())
 app.command(epilog=_EPILOG)(make)
 app.command("list")(look.list_scenes)
-for _command in (look.check, look.audit, look.sheet, look.compare, text.script, text.handout):
+for _command in (look.check, look.audit, look.sheet, look.compare, text.script, share.handout):
     app.command()(_command)
 app.command(epilog=share.PAGE_EPILOG)(share.page)
 app.command(epilog=share.PUBLISH_EPILOG)(share.publish)

@@ -10,7 +10,7 @@ import typer
 from engine.errors import LectureError, one_line
 from render.base.process import stoppable
 from render.base.project import ROOT
-from render.build.job import BuildOptions
+from render.build.job import BuildOptions, option
 from render.cli.options import takes
 
 if TYPE_CHECKING:
@@ -51,19 +51,13 @@ def upload(
     ] = False,
     privacy: Annotated[
         str,
-        typer.Option(
-            metavar="WHO",
-            help="YouTube, of a new video: private, unlisted or public. Default: private, or "
+        option(
+            "WHO",
+            "YouTube, of a new video: private, unlisted or public. Default: private, or "
             "that of the video it replaces.",
-            show_default=False,
         ),
     ] = "",
-    course: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER", help="Canvas: instead of CANVAS_COURSE.", show_default=False
-        ),
-    ] = None,
+    course: Annotated[str | None, option("NUMBER", "Canvas: instead of CANVAS_COURSE.")] = None,
 ) -> None:
     """Send a published folder to Canvas or YouTube.
 

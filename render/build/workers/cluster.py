@@ -9,6 +9,7 @@ own, one for each thread, which works ask for. So the others get nothing, and st
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import pickle
 import re
@@ -83,27 +84,30 @@ def client(address: str, scratch: Path, say: Callable[[str], None]) -> Iterator[
 
     # What users must know we say ourselves; of Dask's messages only critical ones.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    reached: dict[str, Any] = {"address": address, "timeout": _ANSWER, "set_as_default": False}
+    reached: Any = address
+    security = None
     with contextlib.ExitStack() as stack:
         if number is not None:
-            reached["security"] = Security.temporary()  # type: ignore[no-untyped-call]
+            security = Security.temporary()  # type: ignore[no-untyped-call]
             with _without_interrupts():
-                reached["address"] = LocalCluster(  # type: ignore[no-untyped-call]
+                reached = LocalCluster(  # type: ignore[no-untyped-call]
                     n_workers=number,
                     threads_per_worker=1,
                     protocol="tls://",
-                    security=reached["security"],
+                    security=security,
                     host="127.0.0.1",
                     dashboard_address="127.0.0.1:0",  # there is none, but None is port 8787
                     memory_limit=0,  # the drawing processes are not the worker's own memory
                     silence_logs=logging.CRITICAL,
                     local_directory=str(scratch),
                 )
-            stack.enter_context(reached["address"])
+            stack.enter_context(reached)
         elif not address.startswith(("tls:", "wss:")):
             say(f"{address}: traffic is not encrypted; use tls:// (docs/cluster.md)")
         try:
-            made = Client(**reached)  # type: ignore[no-untyped-call]
+            made = Client(  # type: ignore[no-untyped-call]
+                reached, timeout=_ANSWER, security=security, set_as_default=False
+            )
         except (OSError, TimeoutError, ValueError, TypeError) as error:
             raise LectureError(
                 where=f"--cluster {address}",
@@ -144,19 +148,16 @@ class ClusterPool(LocalPool):
         self._alone_since = self._looked = 0.0
         self._asked_for = remote.fingerprint()
 
-    @property
-    def slots(self) -> int:
-        """Works that are drawn at a time; at least one, which may wait for a worker."""
-        return max(1, sum(self._threads.values()))
-
     def __enter__(self) -> ClusterPool:
-        asked = remote.Asked(self._cache.address, self._cache.mark, self._asked_for, self._run)
+        store, mark = self._cache.address, self._cache.mark
+        self._asked = remote.Asked(store, mark, self._asked_for, self._run)
         with contextlib.ExitStack() as stack:
             stack.push(super().__exit__)
             self._client = stack.enter_context(client(self._address, self._scratch, self._say))
             self._subscribe()
             stack.callback(self._leave)
-            self._client.register_plugin(_plugin(_bytes(remote.examine, asked), self._run))
+            asks = pickle.dumps(_Call(remote.examine, self._asked))
+            self._client.register_plugin(_plugin(asks, self._run), name=self._run)
             while not any(self._threads.values()):
                 list(self.events(timeout=0))
             self._stack = stack.pop_all()
@@ -190,7 +191,7 @@ class ClusterPool(LocalPool):
         key = f"{self._run}-{secrets.token_hex(8)}"
         future = self._client.submit(
             pickle.loads,
-            _bytes(remote.render, work, files, self._run),
+            pickle.dumps(_Call(remote.render, work, files, self._asked)),
             key=key,
             resources={self._run: 1},
             retries=RETRIES,
@@ -227,6 +228,7 @@ class ClusterPool(LocalPool):
         self._looked = now
         before, known = self._threads, {name: each["resources"] for name, each in there.items()}
         self._threads = {name: had[self._run] for name, had in known.items() if self._run in had}
+        self.slots = max(1, sum(self._threads.values()))  # a work may wait for a worker
         for address, threads in before.items():
             if threads and address not in there and self._works:
                 self._say(f"worker {address} is gone; its work will be repeated")
@@ -291,44 +293,33 @@ class ClusterPool(LocalPool):
         )
 
 
-def _plugin(asks: bytes, name: str) -> Any:
+class _Call(functools.partial[Any]):
+    """Becomes what the call returns where it is unpickled: the scheduler needs nothing of the
+    lecture, and a worker without it can say so."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.func, self.args
+
+
+def _plugin(asks: bytes, run: str) -> Any:
     """A plugin for workers; its class is sent with it, so that one without the lecture has it."""
     from distributed import WorkerPlugin
 
     class Examination(WorkerPlugin):
-        def __init__(self, asks: bytes, name: str) -> None:
-            self.asks, self.name = asks, name
-
         async def setup(self, worker: Any) -> None:
             import pickle
 
             try:
-                trouble = pickle.loads(self.asks)
+                trouble = pickle.loads(asks)
             except Exception as error:
                 trouble = f"{type(error).__name__}: {error}"
             if trouble:
                 named = str(worker.name) not in ("", worker.address)
                 shown = f"{worker.name} at {worker.address}" if named else worker.address
-                said = {"kind": "refused", "name": shown, "trouble": trouble}
-                worker.log_event(self.name, said)
-            threads = 0 if trouble else worker.state.nthreads
-            await worker.set_resources(**{self.name: threads})
+                worker.log_event(run, {"kind": "refused", "name": shown, "trouble": trouble})
+            await worker.set_resources(**{run: 0 if trouble else worker.state.nthreads})
 
         async def teardown(self, worker: Any) -> None:
-            await worker.set_resources(**{self.name: 0})
+            await worker.set_resources(**{run: 0})
 
-    return Examination(asks, name)
-
-
-def _bytes(function: Callable[..., Any], *told: Any) -> bytes:
-    """What is a call of the function where it is unpickled: the scheduler needs nothing of the
-    lecture, and a worker without it can say so."""
-    return pickle.dumps(_Call(function, told))
-
-
-class _Call:
-    def __init__(self, function: Callable[..., Any], told: tuple[Any, ...]) -> None:
-        self._call = function, told
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return self._call
+    return Examination()

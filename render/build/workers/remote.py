@@ -57,8 +57,6 @@ class Asked:
     run: str
 
 
-#: by run, on a worker
-_asked: dict[str, Asked] = {}
 #: what this worker was like when what it forks from was imported
 _forked: dict[str, str] = {}
 
@@ -103,8 +101,7 @@ def differences(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
 
 
 def examine(asked: Asked) -> str:
-    """Why this worker must not be given works; empty if it may. It is given what it must match."""
-    _asked[asked.run] = asked
+    """Why this worker must not be given works; empty if it may."""
     try:
         if not Cache(CacheChoice(asked.store, True, None), looking=True).sees(asked.mark):
             return f"{asked.store}: another or an empty store (is it shared with this worker?)"
@@ -113,8 +110,8 @@ def examine(asked: Asked) -> str:
         return str(error)
 
 
-def render(work: Work, files: Mapping[str, bytes], run: str) -> bytes:
-    """Do a work of a run, with weight ``files`` by name of the setting; put what is made into the
+def render(work: Work, files: Mapping[str, bytes], asked: Asked) -> bytes:
+    """Do a work, with weight ``files`` by name of the setting; put what is made into the
     cache. Returns the last events of its steps and the log of a failure, pickled.
 
     Raises Lost where this worker has become another one since it was examined, or the process of
@@ -122,7 +119,7 @@ def render(work: Work, files: Mapping[str, bytes], run: str) -> bytes:
     """
     from distributed import get_worker
 
-    worker, asked, mine = get_worker(), _asked[run], fingerprint()
+    worker, run, mine = get_worker(), asked.run, fingerprint()
     trouble = differences(asked.fingerprint, mine)
     if trouble:
         worker.loop.add_callback(worker.set_resources, **{run: 0})
@@ -140,8 +137,7 @@ def render(work: Work, files: Mapping[str, bytes], run: str) -> bytes:
         for event in found:
             what = work.also if work.also and work.also.step == event.step else work
             if event.made:
-                paths = {role: Path(path) for role, path in event.made.paths.items()}
-                shared.put(what.kind, what.spec, event.made, paths)
+                shared.put(what.kind, what.spec, event.made)
         log = ""
         if any(event.failure for event in found):
             with contextlib.suppress(OSError):
@@ -168,9 +164,8 @@ def _here(work: Work, files: Mapping[str, bytes], space: Workspace, shared: Cach
     spoken = work.spoken
     if spoken and "kept" in spoken:
         spoken = {**spoken, "kept": str(folder / "sounds")}
-    also = replace(work.also, settings=settings, folder=str(folder)) if work.also else None
     own = replace(work, settings=settings, needs=needs, folder=str(folder))
-    return replace(own, spoken=spoken, also=also, threads=1)
+    return replace(own, spoken=spoken, threads=1)
 
 
 def _last_events(work: Work, pool: LocalPool, worker: Any, run: str) -> Iterator[Event]:
