@@ -289,7 +289,10 @@ class ClusterPool(LocalPool):
             if self._cache.failed:
                 break
         raise LectureError(
-            where=folder.name, field="store", expected="what was just made", found="nothing"
+            where=Path(event.step).stem,
+            field="store",
+            expected="what was just made",
+            found="nothing",
         )
 
 
