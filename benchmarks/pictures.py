@@ -54,7 +54,7 @@ class Comparer:
             self._helper.to_yuv(frame, mask, self._planes)
             self._timed(self._file.add, self._planes.copy(), repeat)
         else:
-            self._timed(self._file.add_still, repeat)
+            self._timed(self._file.add, None, repeat)
         if changed is not None:
             changed[:] = 0
         for _ in range(repeat):

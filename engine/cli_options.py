@@ -1,50 +1,134 @@
-"""What the command-line modules share: a parser that reports mistakes as everything else does."""
+"""What the command-line modules share: options of several commands, and the runner of an app."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+import sys
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import Annotated, Any
 
-from engine.errors import LectureError
+import typer
+from typer.exceptions import TyperException
+
+import engine
+from engine.errors import LectureError, from_os_error
 from engine.files import save_weights
+from engine.output import give_up_output
 from engine.weights import Weights
 
-Command = Callable[[argparse.Namespace], int]
+PROGRAM = "python -m engine"
+_BROKEN_PIPE = 141  # what a shell reports for a program ended by SIGPIPE
+_INTERRUPTED = 130  # and for one ended by Ctrl-C
+
+WeightsFile = Annotated[Path, typer.Option("--weights", metavar="FILE", help="A weight file.")]
+Source = Annotated[str, typer.Option(help="The source sentence.")]
+Target = Annotated[str, typer.Option(help="The target sentence.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]
+Result = Annotated[Path, typer.Argument(help="A name ending in .json, .npz or .safetensors.")]
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse, but a wrong call is one line like every other mistake."""
+def one_of(allowed: Collection[Any], help: str | None = None) -> Any:
+    """An option whose value is one of some words."""
 
-    def error(self, message: str) -> NoReturn:
-        """Raise LectureError instead of printing the usage."""
-        raise LectureError(where=self.prog, field=f"{message} (see --help)")
+    def parse(value: str) -> str:
+        if value not in allowed:
+            raise typer.BadParameter(f"expected {', '.join(allowed)}; found {value!r}")
+        return value
 
-
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
-
-
-def add_command(commands: Commands, name: str, run: Command | None, summary: str) -> Parser:
-    """A sub-command that calls `run` with the options; its exit code is what `run` returns."""
-    command = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
-    if run is not None:
-        command.set_defaults(command=run)
-    return command
+    return typer.Option(parser=parse, metavar="|".join(allowed), help=help)
 
 
-def force_option(command: Parser) -> None:
-    """The option that `save` asks for where the file exists."""
-    command.add_argument("--force", action="store_true", help="replace a file that exists")
+def word(part: str) -> Any:
+    """An option for a word of the vocabulary that has a part of its own."""
+    return typer.Option(metavar="WORD", help=f"The word that {part}.")
 
 
-def save(weights: Weights, options: argparse.Namespace) -> None:
-    """Write `options.result`, which must be new unless there is --force. Raises LectureError."""
-    if not options.force and Path(options.result).exists():
+Bos = Annotated[str | None, word("begins a target")]
+Eos = Annotated[str | None, word("ends a target")]
+Pad = Annotated[str | None, word("fills up sentences")]
+Unk = Annotated[str | None, word("stands for unknown words")]
+SourceBos = Annotated[bool, typer.Option("--source-bos", help="It begins the source, too.")]
+SourceEos = Annotated[bool, typer.Option("--source-eos", help="It ends the source, too.")]
+
+
+def new_app() -> typer.Typer:
+    """An app whose help is plain text and whose mistakes are left to :func:`run`."""
+    return typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Exit code: what the command returned (none: 0), or 2 for a mistake, which
+    is one line on standard error."""
+    try:
+        _open_output()
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        code = int(app(given, prog_name=PROGRAM, standalone_mode=False) or 0)
+        if code != _INTERRUPTED:  # else Typer has caught Ctrl-C
+            sys.stdout.flush()
+        return code
+    except LectureError as error:
+        return _fail(str(error))
+    except TyperException as error:
+        told = getattr(error, "format_message", None)
+        return _fail(f"{told() if told else error} (see {PROGRAM} --help)")
+    except (BrokenPipeError, SystemExit):  # the latter is Typer's answer to the former
+        give_up_output()
+        return _BROKEN_PIPE
+    except OSError as error:
+        give_up_output()
+        return _fail(str(from_os_error(error, "standard output")))
+    except MemoryError:
+        return _fail(str(LectureError(where=PROGRAM, field="memory", found="not enough of it")))
+    except (KeyboardInterrupt, typer.Abort):
+        return _INTERRUPTED
+
+
+def _open_output() -> None:
+    """UTF-8 in any locale, for words like 我."""
+    if sys.stdout is None:
+        raise LectureError(where="standard output", expected="open", found="closed")
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _fail(message: str) -> int:
+    if sys.stderr is not None:  # else `print` would use standard output
+        print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return 2
+
+
+def exclude(command: str, first: str, second: str, *given: bool) -> None:
+    """Raise LectureError where two options are given that exclude each other."""
+    if all(given):
+        expected = f"only one of {first} and {second}"
+        raise LectureError(where=command, field=second, expected=expected, found="both")
+
+
+def save(weights: Weights, result: Path, force: bool) -> None:
+    """Write a file that must be new unless ``force``. Raises LectureError."""
+    check_new(result, force)
+    save_weights(weights, result)
+
+
+def check_new(result: Path, force: bool) -> None:
+    """Raise LectureError where a file exists that is not to be replaced."""
+    if not force and result.exists():
         raise LectureError(
-            where=options.result,
+            where=result,
             field="file",
             expected="a new name, or --force to replace it",
             found="a file that exists",
         )
-    save_weights(weights, options.result)
+
+
+def described(weights: Weights) -> str:
+    """The sizes of a model, for a line."""
+    config = weights.config
+    return (
+        f"d_model {config.d_model}, {config.heads} heads, {len(config.encoder)} encoder and "
+        f"{len(config.decoder)} decoder layers"
+    )
+
+
+TUTORIAL = Path(engine.TUTORIAL)

@@ -169,7 +169,7 @@ def from_file_error(error: OSError | ValueError, path: Path) -> LectureError:
     return LectureError(where=path, field="file name", found=str(error))
 
 
-def refuse(path: str | Path | None, field: str, expected: str, found: str) -> NoReturn:
+def refuse(path: str | Path | None, field: str | None, expected: str, found: str) -> NoReturn:
     """Raise the LectureError of these four."""
     raise LectureError(where=path, field=field, expected=expected, found=found)
 

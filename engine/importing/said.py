@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from engine.config import FILE_FIELDS, GROUPS, REQUIRED, SETTINGS, Config
@@ -47,7 +47,7 @@ class Said:
         )
 
 
-def said(options: argparse.Namespace, model: ModelFile) -> Said:
+def said(options: SimpleNamespace, model: ModelFile) -> Said:
     """All that is said: by the folder, by the case, and above all by the options. Raises
     LectureError."""
     result = Said(model.path)
@@ -126,7 +126,7 @@ FINAL_NORMS = {
 }
 
 
-def _of_options(options: argparse.Namespace, path: Path) -> Said:
+def _of_options(options: SimpleNamespace, path: Path) -> Said:
     result = Said(path, objective=options.objective)
     for option, name in _OPTIONS.items():
         if getattr(options, option) is not None:
@@ -148,7 +148,7 @@ def _of_options(options: argparse.Namespace, path: Path) -> Said:
     return result
 
 
-def _words_of_options(options: argparse.Namespace) -> Vocabularies | None:
+def _words_of_options(options: SimpleNamespace) -> Vocabularies | None:
     one, source, target = (
         None if file is None else Path(file)
         for file in (options.vocabulary, options.source_vocabulary, options.target_vocabulary)

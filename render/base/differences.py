@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,9 +12,7 @@ import numpy as np
 from engine.errors import LectureError
 from engine.passes import Passes
 from engine.reads import KEPT, elements_of, seen_of
-from render.base.reads import Input, Json, Reason, input_of, value_now
-
-_NONE = (LectureError, LookupError, ValueError, AttributeError, TypeError)
+from render.base.reads import Input, Reason, input_of, value_now
 
 
 def values_moved(said: Iterable[Input], passes: Passes) -> list[Reason]:
@@ -21,19 +20,16 @@ def values_moved(said: Iterable[Input], passes: Passes) -> list[Reason]:
     model."""
     moved = []
     for one in said:
-        run, name, asked = one.arg
-        line, place = f"{one.name}: is no longer there", (2, 0)
-        try:
+        run, name, _ = one.arg
+        line, place = "is no longer there", (2, 0)
+        with contextlib.suppress(LectureError, LookupError, ValueError, AttributeError, TypeError):
             if value_now(passes, one.arg)[1] == one:
                 continue
-        except _NONE:
-            pass
-        try:
-            line = f"{one.name}: {_moved(one, asked, passes.value(run, name))}"
-            place = _place(run, name, passes)
-        except _NONE:
-            pass
-        moved.append((place, Reason(line, one)))
+        with contextlib.suppress(LectureError, LookupError, ValueError, AttributeError, TypeError):
+            line = _moved(one, passes.value(run, name))
+            names = list(passes.trace(run))
+            place = (1, names.index(name)) if name in names else (0, 0)
+        moved.append((place, Reason(f"{one.name}: {line}", one)))
     return [reason for _, reason in sorted(moved, key=lambda pair: (pair[0], pair[1].line))]
 
 
@@ -42,7 +38,8 @@ def entries_moved(entries: Iterable[Mapping[str, Any]], passes: Passes) -> list[
     return [reason.line for reason in values_moved(map(input_of, entries), passes)]
 
 
-def _moved(one: Input, asked: Json, now: Any) -> str:
+def _moved(one: Input, now: Any) -> str:
+    asked = one.arg[2]
     if asked is None:
         return f"was {_short(json.loads(one.digest))}, is {_short(now)}"
     now = np.asarray(now)
@@ -54,14 +51,8 @@ def _moved(one: Input, asked: Json, now: Any) -> str:
     old = elements_of({**asked, "data": one.digest})
     assert old is not None
     apart = np.abs(now[seen].astype(float) - old.astype(float))
-    return (
-        f"changed by at most {np.nanmax(apart):.6g} (in {np.count_nonzero(apart)} of {apart.size})"
-    )
-
-
-def _place(run: str, name: str, passes: Passes) -> tuple[int, int]:
-    names = list(passes.trace(run))
-    return (1, names.index(name)) if name in names else (0, 0)
+    most = f"{np.nanmax(apart):.6g}"
+    return f"changed by at most {most} (in {np.count_nonzero(apart)} of {apart.size})"
 
 
 def _short(value: Any) -> str:

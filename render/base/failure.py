@@ -2,35 +2,52 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from engine.errors import LectureError, one_line
+from engine.errors import LectureError, from_os_error, one_line
+
+Job = TypeVar("Job")
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why something was not made: one line; ``mistake``: in the input, not in the code;
-    ``lost``: its process died silently, so that another try may help."""
+    ``lost``: its process died silently, so that another try may help; ``details``: more lines."""
 
     line: str
     mistake: bool
     lost: bool = False
+    details: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, error: BaseException, about: str = "") -> Failure:
         """An exception in one line that begins with what it is ``about``. What is not the user's
         mistake gets the line of code it comes from."""
         begun = f"{about}: " if about else ""
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            error = from_os_error(error, error.filename or "the disk")
         if isinstance(error, LectureError):
-            return cls(f"{begun}{error}", mistake=True)
+            details = tuple(getattr(error, "details", ()))
+            return cls(f"{begun}{error}", mistake=True, details=details)
         line = f"{begun}{type(error).__name__}: {error}"
         frames = traceback.extract_tb(error.__traceback__)
         if frames:
             line += f" ({frames[-1].filename}:{frames[-1].lineno})"
         return cls(one_line(line), mistake=False)
+
+
+def attempt(work: Callable[[Job], Done], job: Job) -> Done | Failure:
+    """``work`` on a job; a failure is returned, so that others continue."""
+    try:
+        return work(job)
+    except Exception as error:
+        return Failure.of(error)
 
 
 def need(module: str, extra: str, wanted_by: str) -> Any:

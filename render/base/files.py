@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from engine.errors import LectureError, from_os_error
 
@@ -98,14 +98,12 @@ def bring(source: Path, target: Path) -> None:
     written to, so a second name stays what it was."""
     try:
         os.link(source, target)
-        return
     except FileNotFoundError:
         raise
     except OSError:
-        pass
-    size = source.stat().st_size
-    check_free_space({target.parent: size}, where=source, field="room for a copy")
-    copy(source, target)
+        size = source.stat().st_size
+        check_free_space({target.parent: size}, where=source, field="room for a copy")
+        copy(source, target)
 
 
 def copy(source: Path, target: Path) -> None:
@@ -118,29 +116,48 @@ def copy(source: Path, target: Path) -> None:
 
 
 class PrivateFolder:
-    """``with PrivateFolder(parent, prefix) as folder``: a new folder that is locked, and gone at
-    the end; what killed processes left under the same prefix is removed. Raises OSError."""
+    """``with PrivateFolder(parent, prefix) as private``: a new ``folder`` that is locked, and gone
+    at the end; what killed processes left under the same prefix is removed. Raises OSError.
+
+    ``lock``: a worker that inherits this descriptor keeps the folder from removal.
+    """
 
     def __init__(self, parent: Path, prefix: str) -> None:
-        _remove_abandoned(parent, prefix)
+        self._left = parent, prefix
+        _remove_abandoned(*self._left)
         while True:
-            self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-            #: a worker that inherits this descriptor keeps the folder from removal
-            self.lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self.folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+            self.lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             if _try_lock(self.lock) and os.fstat(self.lock).st_nlink:
                 break
             os.close(self.lock)  # another process thought it abandoned
 
-    def close(self) -> None:
-        """Remove the folder."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self.lock)
+    def fresh_folder(self, name: str) -> Path:
+        """A new folder inside, with a name of its own that begins with ``name``."""
+        return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.folder))
 
-    def __enter__(self) -> Path:
-        return self.path
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self.lock)
+        with contextlib.suppress(OSError):
+            _remove_abandoned(*self._left)  # whose last worker may have ended meanwhile
+
+
+class Workspace(PrivateFolder):
+    """The private folder of one run in ``OUT/.render``.
+
+    ``out`` is created if need be. Raises LectureError where it cannot be written to.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.state = out / STATE
+        with _output_folder(out):
+            self.state.mkdir(parents=True, exist_ok=True)
+            super().__init__(self.state, "run-")
 
 
 @contextlib.contextmanager
@@ -152,44 +169,11 @@ def staging_folder(target: Path) -> Iterator[Path]:
     make_folder(target.parent)
     try:
         with PrivateFolder(target.parent, f".{target.name}.") as private:
-            inside = private / "new"
+            inside = private.folder / "new"
             inside.mkdir()
             yield inside
     except OSError as error:
         raise from_os_error(error, error.filename or target) from error
-
-
-class Workspace:
-    """``with Workspace(out) as space``: makes and locks a private folder of one run in
-    ``OUT/.render``, removes it at the end.
-
-    ``out`` is made if need be. Raises LectureError where it cannot be written to.
-    """
-
-    def __init__(self, out: Path) -> None:
-        self.out = out
-        self.state = out / STATE
-        with _output_folder(out):
-            self.state.mkdir(parents=True, exist_ok=True)
-            self._private = PrivateFolder(self.state, "run-")
-        self.folder = self._private.path
-
-    @property
-    def lock(self) -> int:
-        """The descriptor of the lock; a worker that inherits it keeps the folder from removal."""
-        return self._private.lock
-
-    def fresh_folder(self, name: str) -> Path:
-        """A new private folder, with a name of its own that begins with ``name``."""
-        return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.folder))
-
-    def __enter__(self) -> Workspace:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._private.close()
-        with contextlib.suppress(OSError):
-            _remove_abandoned(self.state, "run-")  # whose last worker may have ended meanwhile
 
 
 def make_folder(path: Path) -> None:
@@ -199,6 +183,19 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
+
+
+def refuse_foreign(target: Path, mark: str, expected: str) -> None:
+    """Raise LectureError where ``target``, a folder to be replaced, is neither free nor empty nor
+    has the file ``mark`` in it, by which our own are known."""
+    found = "a file or a link"
+    if target.is_dir() and not target.is_symlink():
+        if (target / mark).is_file() or not any(target.iterdir()):
+            return
+        found = f"a folder with other contents and no {mark}"
+    elif not target.exists() and not target.is_symlink():
+        return
+    raise LectureError(where=target, field="--out", expected=expected, found=found)
 
 
 @contextlib.contextmanager
@@ -218,16 +215,12 @@ def alone(path: Path, expected: str, found: str) -> Iterator[None]:
 def _output_folder(out: Path) -> Iterator[None]:
     try:
         yield
-    except (NotADirectoryError, FileExistsError) as error:
-        raise LectureError(
-            where=out, field="output folder", expected="a folder", found="a file"
-        ) from error
     except OSError as error:
+        expected, found = "one that can be written to", from_os_error(error, out).found
+        if isinstance(error, NotADirectoryError | FileExistsError):
+            expected, found = "a folder", "a file"
         raise LectureError(
-            where=out,
-            field="output folder",
-            expected="one that can be written to",
-            found=from_os_error(error, out).found,
+            where=out, field="output folder", expected=expected, found=found
         ) from error
 
 
@@ -244,19 +237,14 @@ def _remove_abandoned(parent: Path, prefix: str) -> None:
     for folder in [path for path in parent.iterdir() if path.name.startswith(prefix)]:
         try:
             lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
-            _remove_lockless(folder)
+        except OSError:  # its process was killed before it could lock it
+            with contextlib.suppress(OSError):
+                if folder.is_dir() and time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK:
+                    shutil.rmtree(folder, ignore_errors=True)
             continue
         if _try_lock(lock):
             shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
-
-
-def _remove_lockless(folder: Path) -> None:
-    """Remove a folder whose process was killed before it could lock it."""
-    with contextlib.suppress(OSError):
-        if folder.is_dir() and time.time() - folder.stat().st_mtime > _SECONDS_TO_LOCK:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_free_space(

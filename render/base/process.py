@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import math
-import multiprocessing
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import connection
 from pathlib import Path
 from types import FrameType
 from typing import TypeVar
@@ -18,6 +15,7 @@ from typing import TypeVar
 Job = TypeVar("Job")
 Done = TypeVar("Done")
 _CGROUP = Path("/sys/fs/cgroup")
+_NO_LIMIT = 1e6
 
 
 def usable_cores(cgroup: Path = _CGROUP) -> int:
@@ -26,26 +24,19 @@ def usable_cores(cgroup: Path = _CGROUP) -> int:
         cores = len(os.sched_getaffinity(0))
     else:
         cores = os.cpu_count() or 1
-    quota = _quota(cgroup)
-    return max(1, cores if quota is None else min(cores, math.floor(quota + 0.5)))
+    return max(1, min(cores, math.floor(_quota(cgroup) + 0.5)))
 
 
-def _quota(cgroup: Path) -> float | None:
-    """Cores' worth of time that the control group grants; None without a limit."""
-    try:
-        allowed, period = (cgroup / "cpu.max").read_text().split()[:2]  # version 2
-    except (OSError, ValueError):
+def _quota(cgroup: Path) -> float:
+    """Cores' worth of time that the control group grants; very many without a limit."""
+    old = [cgroup / "cpu" / f"cpu.cfs_{name}_us" for name in ("quota", "period")]  # version 1
+    for files in ([cgroup / "cpu.max"], old):
         try:
-            folder = cgroup / "cpu"  # version 1
-            allowed = (folder / "cpu.cfs_quota_us").read_text().strip()
-            period = (folder / "cpu.cfs_period_us").read_text().strip()
-        except OSError:
-            return None
-    try:
-        quota = int(allowed) / int(period)
-    except (ValueError, ZeroDivisionError):
-        return None
-    return quota if quota > 0 else None
+            allowed, period = " ".join(file.read_text() for file in files).split()[:2]
+            return int(allowed) / int(period) if int(allowed) > 0 else _NO_LIMIT
+        except (OSError, ValueError, ZeroDivisionError):
+            continue
+    return _NO_LIMIT
 
 
 class Stopped(BaseException):
@@ -74,28 +65,23 @@ def stoppable() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def end_with(sentinel: int, *, cleanly: bool = False) -> None:
-    """End this process, and its process group where it leads one, as soon as ``sentinel`` is at
-    its end: a descriptor that another process holds for as long as it lives, and never writes to.
-    ``cleanly``: as by SIGTERM."""
+def end_with_parent() -> None:
+    """End this process, one of multiprocessing's, and its process group where it leads one, as soon
+    as its parent is gone."""
+    import multiprocessing
+    from multiprocessing import connection
+
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
 
     def wait() -> None:
-        connection.wait([sentinel])
-        if cleanly:
-            os.kill(os.getpid(), signal.SIGTERM)
-            return
+        connection.wait([parent.sentinel])
         if os.getpgrp() == os.getpid():
             os.killpg(0, signal.SIGKILL)
         os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
-
-
-def end_with_parent() -> None:
-    """End this process, one of multiprocessing's, as soon as its parent is gone."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        end_with(parent.sentinel)
 
 
 def share_out(work: Callable[[Job], Done], jobs: Sequence[Job], processes: int) -> Iterator[Done]:
@@ -106,6 +92,9 @@ def share_out(work: Callable[[Job], Done], jobs: Sequence[Job], processes: int) 
     if processes == 1 or len(jobs) == 1:
         yield from map(work, jobs)
         return
+    import multiprocessing  # late: a run with nothing to do starts no processes
+    from concurrent.futures import ProcessPoolExecutor
+
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(
         min(processes, len(jobs)), mp_context=context, initializer=end_with_parent

@@ -10,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from engine import reads as engine_reads
 from engine.passes import Passes
@@ -22,14 +24,19 @@ from render.base.project import ROOT
 
 #: plain data, as JSON has it
 Json = Any
+#: what a maker is told
+Spec = Mapping[str, Json]
+#: takes the number of frames that are done
+Tell = Callable[[int], None]
+#: what a maker leaves: files by role, and as ``facts`` plain data for other products
+Output = dict[str, Any]
 #: watches the play of a scene for another product
 Observer = Callable[[Any], Callable[[Path], None]]
 InputKind = Literal["spec", "value", "text", "file", "pause", "need", "code", "tool"]
 _SITE = "site-packages"
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """One thing that a product depends on: ``kind`` and ``name`` (and ``arg``, plain data) say what
     was asked for, ``digest`` what the answer was; an empty one: that nothing was there."""
 
@@ -94,27 +101,21 @@ class Made:
 
     def to_json(self) -> dict[str, Json]:
         """For the record: without ``paths``."""
-        return {
-            "key": self.key,
-            "inputs": [[one.kind, one.name, one.arg, one.digest] for one in self.inputs],
-            "files": {role: asdict(stamp) for role, stamp in self.files.items()},
-            "content": self.content,
-            "facts": dict(self.facts),
-        }
+        said: dict[str, Json] = msgspec.to_builtins(self)
+        del said["paths"]
+        return said
 
     @classmethod
     def from_json(cls, said: Json, paths: Mapping[str, str] | None = None) -> Made:
-        """Raises LookupError, TypeError, ValueError or AttributeError for an invalid record."""
-        inputs = tuple(
-            Input(cast(InputKind, str(kind)), str(name), arg, str(digest))
-            for kind, name, arg, digest in said["inputs"]
-        )
-        files = {
-            str(role): Stamp(int(each["size"]), int(each["mtime_ns"]), str(each["sha256"]))
-            for role, each in said["files"].items()
-        }
-        facts = dict(said["facts"])
-        return cls(str(said["key"]), inputs, files, str(said["content"]), facts, paths or {})
+        """Raises ValueError for an invalid record."""
+        try:
+            return replace(msgspec.convert(said, cls), paths=paths or {})
+        except (msgspec.ValidationError, RecursionError) as error:
+            raise ValueError(str(error)) from error
+
+
+#: the products that a maker uses, by role
+Needs = Mapping[str, Made]
 
 
 class Reads:
@@ -123,9 +124,9 @@ class Reads:
     ``settings``: the weights and words that values are computed from: ``weights``,
     ``inference_weights`` (paths), ``source``, ``target``. ``key``: of what is being made, where all
     it depends on is known before. ``spoken``: what the speaker of a scene must know; None where
-    nobody speaks. ``threads``: cores that may be used, ``length``: frames that are to be expected,
-    ``observers``: called with a scene before it plays; what each returns is called with the folder
-    afterwards. None of the three may decide about what is made.
+    nobody speaks. ``threads``: cores that may be used. ``observers``: called with a scene before it
+    plays; what each returns is called with the folder afterwards. Neither may decide about what is
+    made.
     """
 
     def __init__(
@@ -134,14 +135,12 @@ class Reads:
         key: str = "",
         spoken: Mapping[str, Json] | None = None,
         threads: int = 1,
-        length: int = 0,
         observers: Sequence[Observer] = (),
     ) -> None:
         self.settings = settings
         self.key = key
         self.spoken = spoken
         self.threads = threads
-        self.length = length
         self.observers = observers
         self._values = engine_reads.Reads()
         self._found: dict[tuple[str, str], Input] = {}
@@ -180,12 +179,12 @@ class Reads:
 
     def file(self, path: Path) -> bytes:
         """A file's contents. Raises OSError; that it is not there is recorded too."""
+        digest = ""
         try:
             data = path.read_bytes()
-        except OSError:
-            self._note(Input("file", shown(path), None, ""))
-            raise
-        self._note(Input("file", shown(path), None, hashlib.sha256(data).hexdigest()))
+            digest = hashlib.sha256(data).hexdigest()
+        finally:
+            self._note(Input("file", shown(path), None, digest))
         return data
 
     def uses(self, path: Path) -> Path:
@@ -212,9 +211,8 @@ class Reads:
     def inputs(self) -> tuple[Input, ...]:
         """Everything read so far, sorted."""
         found = dict(self._found)
-        for entry in self._values.document()["values"]:
-            own = input_of(entry)
-            found[own.kind, own.name] = own
+        for one in map(input_of, self._values.document()["values"]):
+            found[one.kind, one.name] = one
         return tuple(found[key] for key in sorted(found))
 
     def _note(self, read: Input) -> None:

@@ -1,4 +1,4 @@
-"""HTML and XML from templates of ``assets/``: what is filled in is text, never markup."""
+"""HTML, XML and Markdown from templates of ``assets/``: what is filled in is text, not markup."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from render.base.project import ASSETS
 ReadFile = Callable[[Path], bytes]
 
 
-def render(name: str, read: ReadFile = Path.read_bytes, **values: Any) -> str:
-    """The template ``assets/NAME`` with ``values``, each escaped unless it is markup by its type.
-    Raises OSError, or TemplateError where the template asks for what is not given."""
+def render(name: str, read: ReadFile = Path.read_bytes, /, **values: Any) -> str:
+    """The template ``assets/NAME`` with ``values``, each escaped unless it is markup by its type;
+    in Markdown (``.md.jinja``) as it is. Raises OSError, or TemplateError where the template asks
+    for what is not given."""
 
     def load(name: str) -> str:
         return read(ASSETS / name).decode("utf-8")
 
     environment = Environment(
-        autoescape=True,
+        autoescape=not name.endswith(".md.jinja"),
         undefined=StrictUndefined,
         loader=FunctionLoader(load),
         trim_blocks=True,

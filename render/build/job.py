@@ -8,17 +8,17 @@ from __future__ import annotations
 import glob
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from engine.errors import LectureError, quoted
 from render.build.folders import DEFAULT_LESSON, Kind, folders_of
-from render.build.places import NO_CACHE, CacheChoice
+from render.build.storage.choice import NO_CACHE, CacheChoice
 from render.media.quality import QUALITIES, Quality
 from scenes import registry, texts
 from scenes.registry import SceneInfo
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 WEIGHT_FILES = (".json", ".npz", ".safetensors")
 LANGUAGES = ("zh", "en")
 TRACKS = ("full", "training", "inference")
+
+
+def option(metavar: str | None, help: str, **more: Any) -> Any:
+    """An option whose default says nothing."""
+    return typer.Option(metavar=metavar, help=help, show_default=False, **more)
 
 
 class Renderer(StrEnum):
@@ -51,15 +56,6 @@ class BuildOptions:
     lang: Annotated[
         str, typer.Option(metavar="zh|en,...", help="Language of everything on screen.")
     ] = "zh"
-    weights: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="A weight file, .json, .npz or .safetensors (docs/weights.md), or many: "
-            "'checkpoints/*.json'. Default: the lesson's.",
-            show_default=False,
-        ),
-    ] = None
     track: Annotated[
         str,
         typer.Option(
@@ -77,12 +73,11 @@ class BuildOptions:
     ] = DEFAULT_LESSON
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder for the videos, created if needed. Default: out/LANG_QUALITY, "
+        option(
+            "DIR",
+            "Folder for the videos, created if needed. Default: out/LANG_QUALITY, "
             "with _NAME for your own lesson or weights; with DIR, that in DIR where several "
             "kinds of video are made.",
-            show_default=False,
         ),
     ] = None
     voice: Annotated[
@@ -95,36 +90,37 @@ class BuildOptions:
     ] = "none"
     burn_captions: Annotated[
         str,
-        typer.Option(
-            metavar="zh|en",
-            help="Draw captions in this language into the pictures as well (docs/captions.md).",
-            show_default=False,
+        option(
+            "zh|en", "Draw captions in this language into the pictures as well (docs/captions.md)."
         ),
     ] = ""
     renderer: Annotated[
         Renderer,
         typer.Option(help="fast draws only what changes; plain is Manim's own, for comparison."),
     ] = Renderer.fast
+    weights: Annotated[
+        list[str] | None,
+        option(
+            "FILE",
+            "A weight file, .json, .npz or .safetensors (docs/weights.md), or many: "
+            "'checkpoints/*.json'. Default: the lesson's.",
+        ),
+    ] = None
+
+    def typed(self) -> list[str]:
+        """The options that are not as they are by default, as they are typed."""
+        words = []
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value != each.default:
+                for one in value if isinstance(value, list) else [value]:
+                    words += [f"--{each.name.replace('_', '-')}", str(one)]
+        return words
 
     @property
     def command(self) -> str:
         """The command that renders them."""
-        options = {
-            "--track": (self.track, "full"),
-            "--quality": (self.quality, "standard"),
-            "--lang": (self.lang, "zh"),
-            "--lesson": (self.lesson, DEFAULT_LESSON),
-            "--voice": (self.voice, "none"),
-            "--burn-captions": (self.burn_captions, ""),
-            "--out": (self.out, None),
-        }
-        words = ["./render.sh"]
-        for option, (value, default) in options.items():
-            if value != default:
-                words += [option, str(value)]
-        for file in self.weights or ():
-            words += ["--weights", file]
-        return shlex.join(words)
+        return shlex.join(["./render.sh", *self.typed()])
 
     def own(self, job: Job) -> tuple[str, ...]:
         """What distinguishes a lesson, weights, or burned captions of the user's from the plain
@@ -204,8 +200,6 @@ class How:
 def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
     """A job per combination. Everything is checked before: raises LectureError for a value that an
     option cannot have, a pattern that no file matches, and weight files that cannot be shown."""
-    from render.voice.choice import choose
-
     qualities = several("--quality", options.quality, tuple(QUALITIES))
     languages = several("--lang", options.lang, LANGUAGES)
     tracks = several("--track", options.track, TRACKS)
@@ -219,7 +213,7 @@ def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
     _check_tracks(chosen.values(), films)
     settings = _checked(lessons, weights, languages[0], tracks[0])
     kinds = [Kind(*each) for each in product(weights, lessons, languages, qualities)]
-    voice = choose(options.voice, languages)
+    voice = _voice(options.voice, languages)
     folders = folders_of(kinds, options.out, voice, burn)
     return [
         Job(
@@ -282,6 +276,14 @@ def weight_files(patterns: Iterable[str]) -> list[Path]:
         for path in paths:
             found.setdefault(path.resolve(), path)
     return [*found.values()]
+
+
+def _voice(said: str, languages: Sequence[str]) -> Choice | None:
+    if said == "none":
+        return None
+    from render.voice.choice import choose  # late: voices import much
+
+    return choose(said, languages)
 
 
 def _apart(words: Sequence[str], patterns: Sequence[str]) -> tuple[list[str], list[str]]:

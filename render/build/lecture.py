@@ -6,15 +6,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from render.base.files import STATE
 from render.base.reader import read_state
 from render.base.reads import Json
 from render.build.job import Job
 from render.build.product import Product
-from render.build.products import Burned, Cover, Cues, Pictures, Sound
-from render.build.videos import FilmCover, Sides, Video
+from render.build.products import (
+    Burned,
+    Cover,
+    Cues,
+    FilmCover,
+    OfVideo,
+    Pictures,
+    Sides,
+    Sound,
+    Video,
+)
 from scenes import texts
 from scenes.registry import SceneInfo
 
@@ -25,15 +34,20 @@ if TYPE_CHECKING:
 GUESSED_SECONDS = 45.0  # of a scene never rendered before: the middle of what scenes last
 
 
+Kind = TypeVar("Kind", bound=OfVideo)
+
+
 class Lecture:
-    """The products of one job. ``voice``: who speaks, with the sounds kept in the job's folder."""
+    """The products of one job, each once. ``voice``: who speaks, with the sounds kept in the job's
+    folder."""
 
     def __init__(self, job: Job, voice: Voice | None = None) -> None:
         self.job = job
         self.voice = voice
-        #: how long beats must last for their recordings, by the sound's id
-        self.seconds: dict[str, float] = {}
         self._lengths: dict[str, float] = {}
+        self._made: dict[tuple[str, ...], OfVideo] = {}
+        self._paths = {scene.number: job.video(scene) for scene in (*job.film, *job.scenes)}
+        self._sounds: dict[int, Mapping[str, Sound]] = {}
 
     @property
     def is_synthetic(self) -> bool:
@@ -45,6 +59,11 @@ class Lecture:
         """Where sounds are kept."""
         return self.job.out / STATE / "voice"
 
+    @cached_property
+    def values(self) -> Mapping[str, str]:
+        """What values are computed from."""
+        return self.job.values()
+
     @classmethod
     def of(cls, job: Job) -> Lecture:
         """Raises LectureError where the voice cannot speak."""
@@ -54,50 +73,70 @@ class Lecture:
 
         return cls(job, Voice(job.voice, job.language, job.out / STATE / "voice"))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Lecture) and self.job == other.job
-
-    def __hash__(self) -> int:
-        return hash(self.job)
+    def _product(self, kind: type[Kind], scene: SceneInfo, *more: str) -> Kind:
+        key = kind.kind, scene.slug, *more
+        if key not in self._made:
+            self._made[key] = kind(self, self._paths[scene.number], (scene,), *more)
+        found = self._made[key]
+        assert isinstance(found, kind)
+        return found
 
     def pictures(self, scene: SceneInfo) -> Pictures:
-        return Pictures(self, scene)
+        return self._product(Pictures, scene)
 
-    def shown(self, scene: SceneInfo) -> Product:
+    def shown(self, scene: SceneInfo) -> OfVideo:
         """The pictures that are in the scene's video."""
-        return Burned(self, scene) if self.job.burn else self.pictures(scene)
+        return self._product(Burned if self.job.burn else Pictures, scene)
 
     def cues(self, scene: SceneInfo, language: str) -> Cues:
-        return Cues(self, scene, language)
+        return self._product(Cues, scene, language)
 
     def cover(self, scene: SceneInfo) -> Cover:
-        return Cover(self, scene)
+        return self._product(Cover, scene)
+
+    def video(self, scene: SceneInfo) -> Video:
+        return self._product(Video, scene)
+
+    def sides(self, scene: SceneInfo) -> Sides:
+        return self._product(Sides, scene)
 
     def sounds(self, scene: SceneInfo) -> Mapping[str, Sound]:
         """The recordings that there are for a scene, by beat."""
         if self.voice is None or self.voice.recordings is None:
             return {}
-        files = self.voice.recordings.files(scene.slug)
-        return {beat: Sound(self, path, scene.slug, beat) for beat, path in files.items()}
-
-    def video(self, scene: SceneInfo) -> Video:
-        return Video(self, (scene,), False)
+        if scene.number not in self._sounds:
+            files = self.voice.recordings.files(scene.slug).items()
+            sounds = {beat: Sound(self, path, scene.slug, beat) for beat, path in files}
+            self._sounds[scene.number] = sounds
+        return self._sounds[scene.number]
 
     @cached_property
     def film(self) -> Video:
-        return Video(self, self.job.film, True)
+        return Video(self, self.job.out / self.job.film_name, self.job.film)
+
+    @cached_property
+    def film_sides(self) -> Sides:
+        return Sides(self, self.film.path, self.job.film)
+
+    @cached_property
+    def film_cover(self) -> FilmCover:
+        return FilmCover(self, self.film.path, self.job.film)
+
+    @cached_property
+    def numbered(self) -> tuple[SceneInfo, ...]:
+        """The scenes of the film, without the title card."""
+        return tuple(scene for scene in self.job.film if scene.number)
 
     def of_scene(self, scene: SceneInfo) -> Iterator[Product]:
         """Everything that belongs to a scene, its pictures first."""
         yield self.pictures(scene)
         if self.job.burn:
             yield self.shown(scene)
-        video = self.video(scene)
-        yield from (self.cover(scene), video, Sides(video))
+        yield from (self.cover(scene), self.video(scene), self.sides(scene))
 
     def of_film(self) -> Iterator[Product]:
         """Everything that belongs to the film, itself first."""
-        yield from (self.film, Sides(self.film), FilmCover(self.film))
+        yield from (self.film, self.film_sides, self.film_cover)
 
     def products(self) -> Iterator[Product]:
         """Everything that was asked for."""
@@ -127,11 +166,11 @@ class Lecture:
         recordings, lines, said = self.voice.recordings, list[str](), dict[str, str]()
         for scene in self.job.scenes:
             sounds = self.sounds(scene)
-            made = {beat: plan.steps[sound.id].made for beat, sound in sounds.items()}
+            made = {beat: plan.now.made.get(sound.id) for beat, sound in sounds.items()}
             lines += [each.facts["bad"] for each in made.values() if each and "bad" in each.facts]
             failures = (plan.failures.get(sound.id) for sound in sounds.values())
             lines += [failure.line for failure in failures if failure]
-            drawn = plan.steps[self.pictures(scene).id].made
+            drawn = plan.now.made.get(self.pictures(scene).id)
             beats = drawn.facts["beats"] if drawn else ()
             fit = {beat for beat, each in made.items() if each and "bad" not in each.facts}
             good = [beat for beat in beats if beat["key"] in fit]

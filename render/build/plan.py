@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from render.base.failure import Failure
-from render.base.reader import read_state
-from render.base.reads import Made, Reason
+from render.base.reads import Made, Reason, Stamp
 from render.build.inputs import Now
-from render.build.product import ASKS, Product, Step, digest
+from render.build.product import ASKS, Product, Step, content_of, digest, read_record
 
-_OTHERWISE = Reason("what it is made from")
 _NEEDED = Reason("its files are needed")
+
+
+def _none(_: Product) -> bool:
+    return False
 
 
 class Plan:
     """``products`` are asked for; what they need is looked at too, but of that nothing heavy is
-    made that was not itself asked for. ``forced``: products that are made though up to date.
+    made that was not itself asked for. ``forced``: products that are made though up to date;
+    ``as_is``: those that are taken as they are.
 
     A step is settled when its product is up to date (``step.made``) or cannot be (``failures``).
     """
@@ -26,15 +30,15 @@ class Plan:
         self,
         products: Iterable[Product],
         now: Now,
-        forced: Callable[[Product], bool] = lambda _: False,
+        forced: Callable[[Product], bool] = _none,
+        as_is: Callable[[Product], bool] = _none,
     ) -> None:
         self.now = now
         self.steps: dict[str, Step] = {}
         self.failures: dict[str, Failure] = {}
         self.asked: dict[str, Product] = {}
         self.paths: dict[tuple[str, str], Path] = {}  # files of this run, by step and role
-        self._forced = forced
-        self._old: dict[str, Made | None] = {}
+        self.is_forced, self._as_is = forced, as_is
         self._above: dict[str, list[str]] = {}
         self._begun: set[str] = set()  # steps that were given out and have not ended,
         self._first: dict[str, str] = {}  # the first step of each kind that was, by question
@@ -49,13 +53,14 @@ class Plan:
         """A product after everything that it needs."""
         if product.id in self.steps:
             return
-        below = (*product.needs().values(), *product.asks())
-        for need in below:
+        needs = self.now.needs(product)
+        below = [*needs.items(), *((ASKS, asked) for asked in product.asks())]
+        for _, need in below:
             self._add(need)
             self._above.setdefault(need.id, []).append(product.id)
-        needs = tuple(dict.fromkeys(need.id for need in below))
-        self.steps[product.id] = Step(product, needs, "build")
-        self._old[product.id] = read_record(product)
+        ids = tuple(dict.fromkeys(need.id for _, need in below))
+        optional = frozenset(need.id for role, need in below if product.optional(role))
+        self.steps[product.id] = Step(product, ids, optional, read_record(product))
 
     # -- how things stand ----------------------------------------------------------------------
 
@@ -84,18 +89,27 @@ class Plan:
 
     def _settle(self, step: Step) -> None:
         """Look at a step whose needs may have been settled; keeps what is up to date."""
-        product, old = step.product, self._old[step.id]
+        product, old = step.product, step.old
         step.reasons = tuple(self.now.why(product, old))
-        if old is None or step.reasons or (step.id in self.asked and self._forced(product)):
+        if old is None or (step.reasons and not self._as_is(product)):
+            return
+        if step.id in self.asked and self.is_forced(product):
             return
         if all(map(self.is_settled, step.needs)):
-            if product.key(self.now, old) != old.key:  # for a reason that no line covers
-                step.reasons = (_OTHERWISE,)
-                return
+            places = product.places(old).items()
+            if step.reasons:
+                there = [(role, path) for role, path in places if role in old.files]
+                if not all(path.is_file() for _, path in there):
+                    return
+                new = {
+                    role: Stamp.of(path) for role, path in there if not old.files[role].holds(path)
+                }
+                files = {**old.files, **new}
+                content = content_of(old.facts, files, product.aside) if new else old.content
+                old = replace(old, files=files, content=content)
             step.made, step.action = old, "keep"
-            self.now.contents[step.id] = old.content
-            product.settled(old)
-            for role, path in {**product.carriers(), **product.targets()}.items():
+            self.now.made[step.id] = old
+            for role, path in places:
                 self.paths[step.id, role] = path
 
     # -- what to do --------------------------------------------------------------------
@@ -120,22 +134,18 @@ class Plan:
         """A step below that keeps one from being made: it failed, or is heavy and was not asked
         for; empty where there is none."""
         step = self.steps[id]
-        roles = {need.id: role for role, need in step.product.needs().items()}
         for need in step.needs:
+            below = self.steps[need]
             if need in self.failures:
-                if not step.product.optional(roles.get(need, ASKS)):
-                    return need
-            elif not self.is_settled(need):
-                below = self.steps[need].product
-                if (
-                    below.heavy
-                    and need not in self.asked
-                    and self.steps[need].reasons != (_NEEDED,)
-                ):
-                    return need
+                found = need
+            elif below.made is not None:
+                continue
+            elif below.product.heavy and need not in self.asked:
+                return need
+            else:
                 found = self.hindrance(need)
-                if found and not step.product.optional(roles.get(need, ASKS)):
-                    return found
+            if found and need not in step.optional:
+                return found
         return ""
 
     def ready(self) -> list[Step]:
@@ -153,9 +163,9 @@ class Plan:
     def _fetch(self, step: Step) -> bool:
         """Whether all files that the maker opens are there; what is missing must be made."""
         there = True
-        for need in step.product.needs().values():
+        for need in self.now.needs(step.product).values():
             made = self.steps[need.id].made
-            for role in step.product.opens & set(made.files if made else ()):
+            for role in step.product.opened(made) if made else ():
                 if (need.id, role) not in self.paths:
                     self._reopen(need.id)
                     there = False
@@ -164,7 +174,7 @@ class Plan:
     def _reopen(self, id: str) -> None:
         step = self.steps[id]
         step.made, step.action, step.reasons = None, "build", (_NEEDED,)
-        self.now.contents.pop(id, None)
+        self.now.made.pop(id, None)
         self.asked[id] = step.product
 
     def _urgency(self, step: Step) -> tuple[bool, float]:
@@ -192,8 +202,7 @@ class Plan:
         self._begun.discard(step.id)
         self._known.add(self.question(step))
         step.made, step.action = made, "take" if taken else "build"
-        self.now.contents[step.id] = made.content
-        step.product.settled(made)
+        self.now.made[step.id] = made
         for role, path in made.paths.items():
             self.paths[step.id, role] = Path(path)
         self._look_above(step.id)
@@ -203,7 +212,7 @@ class Plan:
         self._begun.discard(step.id)
         self._known.add(self.question(step))
         self.failures[step.id] = failure
-        self.now.contents[step.id] = ""
+        self.now.made[step.id] = None
         self._look_above(step.id)
 
     def _look_above(self, id: str) -> None:
@@ -219,16 +228,5 @@ class Plan:
         found: set[Path] = set()
         for step in self.steps.values():
             if step.id in self.asked or not step.product.heavy:
-                found |= self.now.paths(step.product, self._old[step.id])
+                found |= self.now.paths(step.product, step.old)
         return frozenset(found)
-
-
-def read_record(product: Product) -> Made | None:
-    """A product's record; None where there is none that can be read."""
-    said = read_state(product.record)
-    if not said:
-        return None
-    try:
-        return Made.from_json(said)
-    except (LookupError, TypeError, ValueError, AttributeError):
-        return None

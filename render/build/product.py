@@ -15,16 +15,18 @@ LectureError for a mistake in the input.
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
 
+from engine.errors import LectureError
+from engine.reader import WEIGHT_BYTES
+from render.base.reader import Reader
 from render.base.reads import Input, Json, Made, Reason, Stamp
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from render.build.job import Job
 
 #: on every key: another one whenever records, keys or contents are made in another way
-FORM = 2
+FORM = 3
 FACTS = "facts"
 COST = "cost"
 #: the role of a product that is only asked, see :meth:`Product.asks`
@@ -54,8 +56,8 @@ class Product(ABC):
     cached: ClassVar[bool] = True
     #: roles of files that the maker may leave out
     may_lack: ClassVar[frozenset[str]] = frozenset()
-    #: roles of files that the maker opens in its needs; of the others it gets the facts alone
-    opens: ClassVar[frozenset[str]] = frozenset()
+    #: roles of files that the maker opens in its needs; None: all of them
+    opens: ClassVar[frozenset[str] | None] = frozenset()
     #: files that dependents do not see by their bytes: a fact says what they see
     aside: ClassVar[frozenset[str]] = frozenset()
 
@@ -76,9 +78,25 @@ class Product(ABC):
         """The final name of each file by role; a file without one is not kept."""
         return {}
 
+    def as_folder(self) -> Path | None:
+        """What all its files become together, by their roles, in the place of the one that was
+        there; None: each has a target."""
+        return None
+
     def carriers(self) -> Mapping[str, Path]:
         """Files of other products that hold a file of this one, by role: an MP4 its pictures."""
         return {}
+
+    def places(self, made: Made) -> Mapping[str, Path]:
+        """Where the files of its record should lie."""
+        folder = self.as_folder()
+        if folder is not None:
+            return {role: folder / role for role in made.files}
+        return {**self.carriers(), **self.targets()}
+
+    def opened(self, need: Made) -> set[str]:
+        """Roles of the files of a need that the maker opens; of the others it gets the facts."""
+        return {role for role in need.files if self.opens is None or role in self.opens}
 
     @property
     @abstractmethod
@@ -94,16 +112,13 @@ class Product(ABC):
         """What values are computed from: see :class:`~render.base.reads.Reads`."""
         return {}
 
-    def pause(self, asked: Input) -> Input | None:
+    def pause(self, asked: Input, now: Now) -> Input | None:
         """A pause for speech as it would be now."""
         return None
 
     def asks(self) -> tuple[Product, ...]:
         """Products that must be settled before it is looked at, though they count for nothing."""
         return ()
-
-    def settled(self, made: Made) -> None:  # noqa: B027 - most have nothing to do
-        """Called when its record is known to be that of now."""
 
     def optional(self, role: str) -> bool:
         """Whether it is made without that need where the need cannot be made."""
@@ -113,7 +128,7 @@ class Product(ABC):
         """Modules besides the maker's whose code counts, such as a scene's."""
         return ()
 
-    def spoken(self) -> Mapping[str, Json] | None:
+    def spoken(self, now: Now) -> Mapping[str, Json] | None:
         """What the speaker of a scene must know; None where nobody speaks."""
         return None
 
@@ -134,34 +149,22 @@ class Product(ABC):
     def id(self) -> str:
         return str(self.record)
 
-    def inputs(self, now: Now, made: Made | None = None) -> tuple[Input, ...] | None:
-        """Everything it depends on at present: what is known before, and what ``made`` found
-        by reading, asked again. None where a need is not up to date, or an answer is missing."""
-        before = now.before(self)
-        if before is None:
-            return None
-        found = now.asked_again(self, made) if made else ()
-        return None if found is None else (*before, *found)
-
     def key(self, now: Now, made: Made | None = None) -> str | None:
-        """Stands for everything it depends on; None: not known yet."""
-        found = self.inputs(now, made)
-        return None if found is None else key_of(self.kind, found)
-
-    def why(self, now: Now, made: Made | None) -> list[Reason]:
-        """Why it is out of date, a line each; none: it is up to date."""
-        return now.why(self, made)
+        """Stands for everything it depends on at present: what is known before, and what ``made``
+        found by reading, asked again. None where a need is not up to date, or an answer missing."""
+        before, found = now.before(self), now.asked_again(self, made) if made else ()
+        return None if before is None or found is None else key_of(self.kind, (*before, *found))
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """All that a worker needs to make a product; plain data, see :meth:`to_json`.
+    """All that a worker needs to make a product; plain data that can be pickled.
 
     ``inputs``: those known before, with the digests of code that the run was planned with.
     ``folder``: private, made by the pool; files, log.txt and everything temporary go there.
-    ``length``: frames that are to be expected. ``also``: another product that the same play yields
-    (a scene's cover): the maker's module has ``observe``, see ``render.base.reads``; its record has
-    the values and texts that were read for this one, and it is left out where it was not made.
+    ``also``: another product that the same play yields (a scene's cover): the maker's module has
+    ``observe``, see ``render.base.reads``; its record has the values and texts that were read for
+    this one, and it is left out where it was not made.
     """
 
     step: str
@@ -177,7 +180,6 @@ class Work:
     folder: str
     threads: int = 1
     heavy: bool = False
-    length: int = 0
     spoken: Mapping[str, Json] | None = None
     also: Work | None = None
 
@@ -186,44 +188,23 @@ class Work:
         """Everything that the maker, Manim and Python print."""
         return Path(self.folder) / "log.txt"
 
-    def to_json(self) -> str:
-        """The work as one JSON document, for a process elsewhere."""
-        said = {name: getattr(self, name) for name in self.__slots__}
-        said["needs"] = {
-            role: {"made": made.to_json(), "paths": dict(made.paths)}
-            for role, made in self.needs.items()
-        }
-        said["inputs"] = [[one.kind, one.name, one.arg, one.digest] for one in self.inputs]
-        said["also"] = self.also.to_json() if self.also else None
-        return json.dumps(said)
-
-    @classmethod
-    def from_json(cls, text: str) -> Work:
-        said = json.loads(text)
-        needs = {
-            role: Made.from_json(each["made"], each["paths"])
-            for role, each in said["needs"].items()
-        }
-        inputs = tuple(Input(*each) for each in said["inputs"])
-        more = {name: tuple(said[name]) for name in ("modules", "aside")}
-        also = cls.from_json(said["also"]) if said["also"] else None
-        return cls(**{**said, **more, "needs": needs, "inputs": inputs, "also": also})
-
 
 Action = Literal["keep", "take", "build"]
 
 
 @dataclass(slots=True)
 class Step:
-    """A product in a plan. ``action`` is what needs to be done as far as known; ``made`` is its
-    record, once it is up to date."""
+    """A product in a plan. ``needs``: steps that are settled before it, ``optional``: those of them
+    that it can do without; ``old``: its record as it was when the run began. ``action`` is what
+    needs to be done as far as known; ``made`` is its record, once it is up to date."""
 
     product: Product
     needs: tuple[str, ...]
-    action: Action
+    optional: frozenset[str]
+    old: Made | None
+    action: Action = "build"
     reasons: tuple[Reason, ...] = ()
     made: Made | None = None
-    owners: list[str] = field(default_factory=list)
 
     @property
     def id(self) -> str:
@@ -232,18 +213,18 @@ class Step:
 
 def key_of(kind: str, inputs: Iterable[Input]) -> str:
     """32 hexadecimal digits for a kind of product and all its inputs."""
-    counted = sorted([one.kind, one.name, canonical(one.arg), one.digest] for one in inputs)
-    return digest([FORM, kind, counted])
+    return digest([FORM, kind, sorted(inputs, key=_place)])
 
 
 def question_of(kind: str, inputs: Iterable[Input]) -> str:
     """Stands for the spec and what was asked, without the answers of what was found."""
-    counted = sorted(
-        [one.kind, one.name, canonical(one.arg), one.digest if one.kind == "spec" else ""]
-        for one in inputs
-        if one.kind not in ("code", "tool", "need")
-    )
-    return digest([FORM, kind, counted])
+    asked = (one for one in inputs if one.kind not in ("code", "tool", "need"))
+    without = (one if one.kind == "spec" else one._replace(digest="") for one in asked)
+    return digest([FORM, kind, sorted(without, key=_place)])
+
+
+def _place(one: Input) -> tuple[str, str]:
+    return one.kind, one.name
 
 
 def content_of(
@@ -255,9 +236,20 @@ def content_of(
     return digest([FORM, seen, said])
 
 
+def read_record(product: Product) -> Made | None:
+    """A product's record; None where there is none that can be read."""
+    try:
+        return replace(Reader(WEIGHT_BYTES).json(product.record, Made), paths={})
+    except LectureError:
+        return None
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=lambda said: _as_text(said), order="sorted")
+
+
 def canonical(said: Json) -> str:
     """Plain data as text that is the same for the same data."""
-    return msgspec.json.encode(said, enc_hook=_as_text, order="sorted").decode()
+    return _ENCODER.encode(said).decode()
 
 
 def _as_text(said: object) -> str:
@@ -269,4 +261,4 @@ def _as_text(said: object) -> str:
 
 def digest(said: Json) -> str:
     """32 hexadecimal digits for plain data."""
-    return hashlib.sha256(canonical(said).encode()).hexdigest()[:32]
+    return hashlib.sha256(_ENCODER.encode(said)).hexdigest()[:32]

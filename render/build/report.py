@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from render.base.failure import Failure
-from render.base.reads import Made
 from render.build.lecture import Lecture
 from render.build.plan import Plan
 from render.build.product import COST, Product
-from render.build.products import Burned, Cover, Cues, Pictures, Sound
+from render.build.products import Burned, Cover, Cues, Pictures, Sides, Sound
 from render.build.screen import duration
-from render.build.videos import Sides
 from scenes.registry import SceneInfo
 
 _MB = 1_000_000
@@ -22,10 +20,13 @@ _TEXTS = "captions and descriptions"
 
 
 class Report:
-    """Of one job of a run. ``alone``: there is no other, so that lines need not name the folder;
+    """Of one job of a run. ``told``: the videos that any job has reported; ``alone``: there is
+    no other job, so that lines need not name the folder;
     ``brief``: what is up to date is reported on one line."""
 
-    def __init__(self, lecture: Lecture, plan: Plan, *, alone: bool, brief: bool) -> None:
+    def __init__(
+        self, lecture: Lecture, plan: Plan, told: set[Path], *, alone: bool, brief: bool
+    ) -> None:
         self.lecture = lecture
         self.plan = plan
         self.job = lecture.job
@@ -35,21 +36,18 @@ class Report:
         self.logs: dict[str, Path] = {}  # of what failed, by step
         self._brief = brief or not alone
         self._shown = "" if alone else f"{self.job.out.name}/"
-        self._told: set[str] = set()
-        self._kept = [scene for scene in self.job.scenes if self._is_kept(scene)]
+        self._told = told
+        self._kept = [scene for scene in self.job.scenes if self._stays(*lecture.of_scene(scene))]
 
     @property
     def up_to_date(self) -> int:
         return len(self._kept)
 
-    def _is_kept(self, scene: SceneInfo) -> bool:
-        return all(self.plan.is_kept(each.id) for each in self.lecture.of_scene(scene))
-
     # -- in a run ------------------------------------------------------------------------------
 
     def first_lines(self) -> Iterator[str]:
         """What is up to date when a run begins."""
-        self._told.update(self.job.video_name(scene) for scene in self._kept)
+        self._told.update(self.job.video(scene) for scene in self._kept)
         job, count = self.job, len(self._kept)
         if not self._brief:
             yield from (f"{job.video(scene)}: up to date" for scene in self._kept)
@@ -59,73 +57,71 @@ class Report:
     def lines(self) -> Iterator[str]:
         """A line for each scene of which everything is settled by now, last the film."""
         for scene in self.job.scenes:
-            name = self.job.video_name(scene)
-            if name not in self._told and self._is_over(self.lecture.of_scene(scene)):
-                self._told.add(name)
+            video = self.job.video(scene)
+            if video not in self._told and self._is_over(self.lecture.of_scene(scene)):
+                self._told.add(video)
                 yield self._scene_line(scene)
-        waiting = len(self._told) < len(self.job.scenes)
+        waiting = any(self.job.video(scene) not in self._told for scene in self.job.scenes)
         if not waiting and not self.film and self._is_over(self.lecture.of_film()):
             yield self._film_line()
 
-    def _is_over(self, products: Iterator[Product]) -> bool:
+    def _is_over(self, products: Iterable[Product]) -> bool:
         plan = self.plan
         return all(plan.is_settled(each.id) or plan.hindrance(each.id) for each in products)
 
+    def _stays(self, *products: Product) -> bool:
+        return all(self.plan.is_kept(product.id) for product in products)
+
     def _scene_line(self, scene: SceneInfo) -> str:
-        job, plan = self.job, self.plan
-        name, final = job.video_name(scene), job.video(scene)
-        video = self.lecture.video(scene)
-        failure = self._failure(video, Cues, Sound)
-        if failure:
-            self.failures[scene.slug] = failure[1]
-            return f"{self._shown}{scene.slug}: no video: {failure[1].line}{self._log(*failure)}"
-        said, shown = self._what_was_done(scene), self.lecture.shown(scene)
-        for product, what in ((Sides(video), "captions"), (self.lecture.cover(scene), "cover")):
-            failure = self._failure(product)
-            if failure:
-                self.failures[f"{name}: {what}"] = failure[1]
-                said += f"; {self._shown}{name}: no {what}: {failure[1].line}"
-        if plan.steps[shown.id].action == "take":
-            self.taken += 1
-        elif plan.steps[shown.id].action == "build":
-            self.made += 1
-        return f"{final}: {said}"
+        lecture, name = self.lecture, self.job.video_name(scene)
+        failed = self._failure(lecture.video(scene), Cues, Sound)
+        if failed:
+            self.failures[scene.slug] = failed[1]
+            return f"{self._shown}{scene.slug}: no video: {failed[1].line}{self._log(*failed)}"
+        action = self.plan.steps[lecture.shown(scene).id].action
+        self.taken += action == "take"
+        self.made += action == "build"
+        lacking = self._lacking(name, "captions", lecture.sides(scene))
+        lacking += self._lacking(name, "cover", lecture.cover(scene))
+        return f"{self.job.video(scene)}: {self._what_was_done(scene)}{lacking}"
+
+    def _lacking(self, name: str, what: str, product: Product) -> str:
+        """What a video has to do without, and why; empty where it has it."""
+        failed = self._failure(product)
+        if not failed:
+            return ""
+        self.failures[f"{name}: {what}"] = failed[1]
+        return f"; {self._shown}{name}: no {what}: {failed[1].line}"
 
     def _what_was_done(self, scene: SceneInfo) -> str:
         """To a scene's video, which is in place."""
-        plan, video = self.plan, self.lecture.video(scene)
-        pictures, shown = self.lecture.pictures(scene), self.lecture.shown(scene)
-        step = plan.steps[shown.id]
-        if step.action == "take":
+        lecture, steps = self.lecture, self.plan.steps
+        shown, video = steps[lecture.shown(scene).id], lecture.video(scene)
+        if shown.action == "take":
             return "taken from the store"
-        if not plan.is_kept(shown.id):
-            made, drawn = step.made, plan.steps[pictures.id].made
-            assert made is not None
-            cost = made.facts.get(COST) or (drawn.facts.get(COST) if drawn else None) or {}
+        if shown.action == "build":
+            drawn = steps[lecture.pictures(scene).id]
+            facts = shown.made.facts if shown.made else {}
+            cost = facts.get(COST) or (drawn.made and drawn.made.facts.get(COST)) or {}
             return (
-                f"{made.facts['frames'] / made.facts['fps']:.1f} s of film in "
+                f"{facts['frames'] / facts['fps']:.1f} s of film in "
                 f"{duration(cost.get('seconds', 0))}, {cost.get('memory', 0) / _MB:.0f} MB of "
                 "memory at most"
             )
-        sounds = video.needs().items()
-        if any(not plan.is_kept(n.id) for role, n in sounds if role.startswith("sound ")):
+        if not self._stays(*lecture.sounds(scene).values()):
             return "pictures kept, new sound"
-        if not plan.is_kept(video.id) or not plan.is_kept(Sides(video).id):
+        if not self._stays(video, lecture.sides(scene)):
             return f"{_TEXTS} regenerated"
-        return "up to date" if plan.is_kept(self.lecture.cover(scene).id) else "cover drawn"
+        return "up to date" if self._stays(lecture.cover(scene)) else "cover drawn"
 
     def _failure(self, product: Product, *tolerated: type[Product]) -> tuple[str, Failure] | None:
         """What keeps a product from being made, and the step that failed."""
-        plan = self.plan
-        if product.id in plan.failures:
-            return product.id, plan.failures[product.id]
-        for need in product.needs().values():
-            found = None if isinstance(need, tolerated) else self._failure(need, *tolerated)
-            if found and not plan.is_settled(product.id):
-                return found
-            if found and isinstance(product, Sides):
-                return found
-        return None
+        if product.id in self.plan.failures:
+            return product.id, self.plan.failures[product.id]
+        if self.plan.is_settled(product.id) and not isinstance(product, Sides):
+            return None
+        needs = (need for need in product.needs().values() if not isinstance(need, tolerated))
+        return next(filter(None, (self._failure(need, *tolerated) for need in needs)), None)
 
     def _log(self, step: str, failure: Failure) -> str:
         """Keep the log of what failed, and say where."""
@@ -141,42 +137,37 @@ class Report:
             return f" (log: could not be saved, {error.strerror})"
 
     def _film_line(self) -> str:
-        job, plan, film = self.job, self.plan, self.lecture.film
-        path = job.out / job.film_name
+        job, film, name = self.job, self.lecture.film, self.job.film_name
         why = self._no_film()
         if why:
             self.film = "not made"
-            if not path.exists() and not self.failures and len(job.scenes) < len(job.film):
+            if not film.path.exists() and not self.failures and len(job.scenes) < len(job.film):
                 have = sum(job.video(scene).exists() for scene in job.film)
                 return (
-                    f"{self._shown}{job.film_name}: {have} of its {len(job.film)} scenes are "
-                    "there; the same command without scene numbers makes the others and joins all"
+                    f"{self._shown}{name}: {have} of its {len(job.film)} scenes are there; "
+                    "the same command without scene numbers makes the others and joins all"
                 )
-            how = "kept unchanged" if path.exists() else "not made"
-            return f"{self._shown}{job.film_name} {how}: {why}"
-        failure = self._failure(Sides(film))
-        more = ""
-        if failure:
-            self.failures[f"{job.film_name}: captions"] = failure[1]
-            more = f"; {self._shown}{job.film_name}: no captions: {failure[1].line}"
-        if plan.is_kept(film.id):
+            how = "kept unchanged" if film.path.exists() else "not made"
+            return f"{self._shown}{name} {how}: {why}"
+        lacking = self._lacking(name, "captions", self.lecture.film_sides)
+        if self._stays(film):
             self.film = "up to date"
-            sides = (*self.lecture.of_film(),)[1:]
-            stay = all(plan.is_kept(each.id) or plan.hindrance(each.id) for each in sides)
-            return f"{path}: {'up to date' if stay else f'{_TEXTS} regenerated'}{more}"
+            sides = self.lecture.film_sides, self.lecture.film_cover
+            stay = all(self._stays(each) or self.plan.hindrance(each.id) for each in sides)
+            return f"{film.path}: {'up to date' if stay else f'{_TEXTS} regenerated'}{lacking}"
         self.film = "made"
-        made = plan.steps[film.id].made
-        assert made is not None
-        seconds = made.facts["frames"] / job.quality.fps
+        made = self.plan.steps[film.id].made
+        seconds = made.facts["frames"] / job.quality.fps if made else 0.0
         track = job.settings.track
         whole = "lecture" if track == "full" else f"{track} track"
-        return f"{path}: the whole {whole}, {duration(seconds)}, {len(job.film)} chapters{more}"
+        chapters = f"{len(job.film)} chapters"
+        return f"{film.path}: the whole {whole}, {duration(seconds)}, {chapters}{lacking}"
 
     def _no_film(self) -> str:
         """Why there is no film of these scenes; empty where there is one."""
         film = self.lecture.film
-        if film.id in self.plan.failures:
-            failure = self.plan.failures[film.id]
+        failure = self.plan.failures.get(film.id)
+        if failure:
             self.failures[self.job.film_name] = failure
             return failure.line
         if self.failures and not self.plan.is_settled(film.id):
@@ -186,24 +177,12 @@ class Report:
     def _out_of_date(self) -> str:
         """The first scene of the film that is not up to date, and why."""
         for scene in self.job.film:
-            name = self.job.video_name(scene)
             for product in (self.lecture.pictures(scene), self.lecture.shown(scene)):
                 if not self.plan.is_settled(product.id):
                     reasons = self.plan.reasons(product)
-                    if not (self.job.out / name).exists() or not reasons:
-                        return f"{name} is missing"
-                    return f"{name} is out of date: {reasons[0].line}"
-        return ""
-
-    def out_of_date(self) -> str:
-        """What of the film is not up to date; empty where all is."""
-        for scene in self.job.film:
-            if not self.plan.is_settled(self.lecture.pictures(scene).id):
-                name = self.job.video_name(scene)
-                there = (self.job.out / name).is_file()
-                return f"{name} is {'out of date' if there else 'missing'}"
-        if not all(self.plan.is_kept(each.id) for each in self.lecture.of_film()):
-            return f"{self.job.film_name} or its captions are out of date"
+                    if not product.path.exists() or not reasons:
+                        return f"{product.path.name} is missing"
+                    return f"{product.path.name} is out of date: {reasons[0].line}"
         return ""
 
     # -- of a plan -----------------------------------------------------------------------------
@@ -212,59 +191,47 @@ class Report:
         """What a run would do, and why. ``in_store``: steps that need not be made."""
         for scene in self.job.scenes:
             yield from self._explain_scene(scene, forced, in_store)
-        out_of_date = self._out_of_date()
-        name, film = self.job.film_name, self.lecture.film
-        if out_of_date:
-            yield f"{name}: {out_of_date}"
-        elif not self.plan.is_kept(film.id):
-            yield f"{name}: to be joined"
-        else:
-            stale = not self.plan.is_kept(Sides(film).id)
-            yield f"{name}: up to date{f'; {_TEXTS} are to be regenerated' if stale else ''}"
+        how = self._out_of_date()
+        if not how:
+            made = self._stays(self.lecture.film)
+            how = f"up to date{self._stale(self.lecture.film_sides)}" if made else "to be joined"
+        yield f"{self.job.film_name}: {how}"
 
     def _explain_scene(
         self, scene: SceneInfo, forced: bool, in_store: Sequence[str]
     ) -> Iterator[str]:
-        plan, name = self.plan, self.job.video_name(scene)
-        pictures, shown = self.lecture.pictures(scene), self.lecture.shown(scene)
-        video = self.lecture.video(scene)
-        reasons = self.why(scene)
+        lecture, name, reasons = self.lecture, self.job.video_name(scene), self.why(scene)
         if forced and not reasons:
             yield f"{name}: up to date, rendered anyway (--force)"
         elif reasons:
-            here = not forced and {pictures.id, shown.id} & set(in_store)
-            yield f"{name}: {'in the store' if here else 'to be rendered'}"
+            here = {lecture.pictures(scene).id, lecture.shown(scene).id} & {*in_store}
+            yield f"{name}: {'in the store' if here and not forced else 'to be rendered'}"
             yield from (f"    {line}" for line in reasons)
         else:
-            stale = not (plan.is_kept(video.id) and plan.is_kept(Sides(video).id))
-            more = f"; {_TEXTS} are to be regenerated" if stale else ""
-            if not plan.is_kept(self.lecture.cover(scene).id):
-                more += "; its cover is to be drawn"
-            yield f"{name}: up to date{more}"
+            more = self._stale(lecture.video(scene), lecture.sides(scene))
+            drawn = self._stays(lecture.cover(scene))
+            yield f"{name}: up to date{more}{'' if drawn else '; its cover is to be drawn'}"
+
+    def _stale(self, *products: Product) -> str:
+        return "" if self._stays(*products) else f"; {_TEXTS} are to be regenerated"
 
     def why(self, scene: SceneInfo) -> list[str]:
         """Why a scene's video is to be made from other pictures or sounds, line by line."""
-        plan, found = self.plan, list[str]()
+        lecture, steps = self.lecture, self.plan.steps
+        video = steps[lecture.video(scene).id]
         if not self.job.video(scene).is_file():
             return ["there is no video"]
-        for product in (self.lecture.pictures(scene), self.lecture.shown(scene)):
-            found += [reason.line for reason in plan.steps[product.id].reasons]
-        for beat, sound in self.lecture.sounds(scene).items():
-            if plan.steps[sound.id].made is None and sound.id not in plan.failures:
+        drawn = lecture.pictures(scene), lecture.shown(scene)
+        found = [reason.line for product in drawn for reason in steps[product.id].reasons]
+        for beat, sound in lecture.sounds(scene).items():
+            if not self.plan.is_settled(sound.id):
                 how = "another one" if sound.record.is_file() else "new"
                 found.append(f"recording {scene.slug}/{beat}: {how}")
-        video = plan.steps[self.lecture.video(scene).id]
         if video.made is None and not found:
-            found += [
-                reason.line
-                for reason in video.reasons
-                if not (reason.input and reason.input.name.startswith("cues "))
-            ]
+            for reason in video.reasons:
+                if not (reason.input and reason.input.name.startswith("cues ")):
+                    found.append(reason.line)
         return list(dict.fromkeys(found))
-
-    def cost(self, scene: SceneInfo) -> Made | None:
-        """The record of a scene's pictures."""
-        return self.plan.steps[self.lecture.pictures(scene).id].made
 
 
 def announcement(reports: Sequence[Report], forced: bool) -> str:
@@ -298,9 +265,8 @@ def summary(reports: Sequence[Report]) -> Iterator[str]:
             yield f"    {each.job.out.name}/{name}{each.job.of_track}: {failure.line}"
 
 
-def exit_code(reports: Sequence[Report], complaints: int) -> int:
+def exit_code(failures: Sequence[Failure], complaints: int) -> int:
     """0 all well, 2 a mistake in the input, 1 in the code or among the recordings."""
-    failures = [failure for each in reports for failure in each.failures.values()]
     if not failures:
         return 1 if complaints else 0
     return 2 if all(failure.mistake for failure in failures) else 1

@@ -34,11 +34,14 @@ class Estimate:
         self._running: dict[str, tuple[float, float] | None] = {}  # since the first report
         self._worked = 0.0  # seconds and frames of the workers that have ended, likewise
         self._drawn = 0.0
+        self._ended = 0
         self.slots = max(1, slots)
         self._clock = clock
 
-    def __contains__(self, step: str) -> bool:
-        return step in self._expected
+    @property
+    def ended(self) -> str:
+        """How many steps are over."""
+        return f"{self._ended} of {len(self._expected)} scenes"
 
     @property
     def total(self) -> float:
@@ -49,10 +52,14 @@ class Estimate:
         return sum(self._done.values())
 
     def start(self, step: str) -> None:
-        self._running[step] = None
+        """A step is running; one that is not expected does not count."""
+        if step in self._expected:
+            self._running[step] = None
 
     def advance(self, step: str, frames: float) -> None:
         """``frames`` of the step are done in all."""
+        if step not in self._running:
+            return
         if self._running[step] is None:  # the speed is measured from here on: not the start-up
             self._running[step] = self._clock(), frames
         self._done[step] = frames
@@ -66,7 +73,9 @@ class Estimate:
             self._worked += worked
             self._drawn += drawn
             del self._running[step]
-        self._expected[step] = self._done[step]
+        if step in self._expected:
+            self._expected[step] = self._done[step]
+            self._ended += 1
 
     def seconds_left(self) -> float | None:
         """Until the last worker ends, at the speed so far; None before there is a speed.
@@ -97,13 +106,11 @@ class Estimate:
 class Screen:
     """Lines on stdout; on a terminal also a bar on stderr. Use as a context manager."""
 
-    def __init__(self, estimate: Estimate, scenes: int, console: Console | None = None) -> None:
+    def __init__(self, estimate: Estimate, console: Console | None = None) -> None:
         from rich.console import Console  # late: where nothing is to be done, nothing is shown
         from rich.progress import BarColumn, Progress, TextColumn
 
         self._estimate = estimate
-        self._scenes = scenes
-        self._ended = 0
         self._next = 0.0  # when it is shown again
         self._console = console or Console(stderr=True)
         self._bar = Progress(
@@ -140,10 +147,6 @@ class Screen:
         else:
             print(one_line(line), flush=True)
 
-    def scene_ended(self) -> None:
-        self._ended += 1
-        self.update()
-
     def update(self) -> None:
         """Show how far the estimate is, now and then."""
         if self._bar.disable or time.monotonic() < self._next:
@@ -154,7 +157,7 @@ class Screen:
             self._task,
             completed=self._estimate.done,
             total=max(1, self._estimate.total),
-            scenes=f"{self._ended} of {self._scenes} scenes",
+            scenes=self._estimate.ended,
             left="time left: wait…" if left is None else f"about {duration(left)} left",
         )
         ended = time.monotonic()

@@ -3,7 +3,6 @@ known to be needed."""
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from typing import Annotated, Any
@@ -74,6 +73,8 @@ def is_scene(word: str) -> bool:
 
 
 def _nearest(word: str, commands: Any) -> str:
+    import difflib
+
     from scenes.registry import available
 
     names = [*commands, "install", *(scene.slug[3:] for scene in available())]
@@ -107,7 +108,7 @@ def front(
 front.__doc__ = " ".join((front.__doc__ or "").split())
 app.command(epilog=_EPILOG)(make)
 app.command("list")(look.list_scenes)
-for _command in (look.check, look.audit, look.sheet, look.compare, text.script, text.handout):
+for _command in (look.check, look.audit, look.sheet, look.compare, text.script, share.handout):
     app.command()(_command)
 app.command(epilog=share.PAGE_EPILOG)(share.page)
 app.command(epilog=share.PUBLISH_EPILOG)(share.publish)

@@ -9,12 +9,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.errors import from_os_error
+from render.base.failure import Failure, attempt
 from render.base.files import make_folder
 from render.base.process import share_out, usable_cores
 from render.base.project import ROOT
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from scenes.registry import SceneInfo
     from scenes.settings import Settings
 
+OUT = ROOT / "out"
 Height = Annotated[int, typer.Option(min=120, max=2160, help="Height of a picture in pixels.")]
 
 
@@ -62,9 +65,7 @@ def table() -> Iterator[str]:
         yield f"still to come: {', '.join(missing)}"
 
 
-def settings_of(
-    options: BuildOptions, extra: Sequence[Path] = ()
-) -> list[tuple[str, list[Settings]]]:
+def settings_of(options: BuildOptions, extra: Sequence[Path] = ()) -> list[tuple[str, Settings]]:
     """What to look at: lessons, or the weight files in their place, and the extra files; each with
     its label, in every language and track. Raises LectureError where a weight file is invalid."""
     import engine
@@ -82,15 +83,8 @@ def settings_of(
         labelled = [(f"{own}{file.stem}", name, file) for file in (*files, *extra)]
         wanted += labelled if files else [(Path(name).stem, name, None), *labelled]
     return [
-        (
-            label,
-            [
-                lessons.settings(name, language, file, track)
-                for language in languages
-                for track in tracks
-            ],
-        )
-        for label, name, file in wanted
+        (label, lessons.settings(name, language, file, track))
+        for (label, name, file), language, track in product(wanted, languages, tracks)
     ]
 
 
@@ -147,10 +141,10 @@ def audit(
     ] = 0,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder of the renders, with their numbers.")
-    ] = ROOT / "out",
+    ] = OUT,
     pictures: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for pictures of faults, each boxed.")
-    ] = ROOT / "out" / "audit",
+    ] = OUT / "audit",
     jobs: Jobs = None,
 ) -> None:
     """Check that every number on screen is the engine's and every picture can be read.
@@ -172,9 +166,8 @@ def audit(
         extra = audits.random_weight_files(20 if everything else random, Path(folder))
         checks = [
             audits.Check(scene, settings, label, look)
-            for label, by_language in settings_of(options, extra)
+            for label, settings in settings_of(options, extra)
             for scene in selected
-            for settings in by_language
         ]
         faults = audits.run(checks, jobs or usable_cores())
     if numbers or not layout:
@@ -186,8 +179,7 @@ def audit(
 def sheet(
     options: BuildOptions,
     scenes: Scenes = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the pictures.")] = ROOT
-    / "out"
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the pictures.")] = OUT
     / "sheets",
     height: Height = 480,
     jobs: Jobs = None,
@@ -200,9 +192,8 @@ def sheet(
 
     orders = [
         sheets.SheetOrder(scene, settings, label, out, height)
-        for label, by_language in settings_of(options)
+        for label, settings in settings_of(options)
         for scene in chosen(scenes)
-        for settings in by_language
     ]
     failures = []
     for done in sheets.write_all(orders, jobs or usable_cores()):
@@ -220,8 +211,7 @@ def compare(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A weight file.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The changed file, or another one.")],
     scenes: Scenes = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the report.")] = ROOT
-    / "out"
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the report.")] = OUT
     / "compare",
     height: Height = 540,
     jobs: Jobs = None,
@@ -235,37 +225,34 @@ def compare(
     """
     from rich.console import Console
 
+    from render.review import compare as scene_by_scene
     from render.review import report, weights
-    from render.review.compare import Compared, Job, attempt
     from scenes import lessons
 
     selected = sorted(chosen(scenes), key=lambda scene: scene.number)
     languages = several("--lang", options.lang, LANGUAGES)
     make_folder(out)
     console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
-    failures = []
-    for lesson in several("--lesson", options.lesson):
-        for language in languages:
-            before, after = (lessons.settings(lesson, language, file) for file in (old, new))
-            both = weights.compare(weights.passes_of(before), weights.passes_of(after))
-            work = [Job(scene, before, after, height) for scene in selected]
-            compared: list[Compared] = []
-            for done in share_out(attempt, work, jobs or usable_cores()):
-                if isinstance(done, Compared):
-                    compared.append(done)
-                else:
-                    failures.append(done[1])
-                    line = f"{done[0].slug}: not compared: {done[1].line}"
-                    print(line, file=sys.stderr, flush=True)
-            if language == languages[0]:
-                report.tell(both, compared, console)
-            own = f"_{Path(lesson).stem}" if "," in options.lesson else ""
-            path = out / f"{old.stem}_to_{new.stem}_{language}{own}.html"
-            try:
-                report.write(path, report.Names(old, new, lesson, language), both, compared)
-            except OSError as error:
-                raise from_os_error(error, path) from error
-            print(path.absolute(), flush=True)
+    failures, processes = [], jobs or usable_cores()
+    for lesson, language in product(several("--lesson", options.lesson), languages):
+        before, after = (lessons.settings(lesson, language, file) for file in (old, new))
+        both = weights.compare(weights.passes_of(before), weights.passes_of(after))
+        work = [scene_by_scene.Job(scene, before, after, height) for scene in selected]
+        compare_one = partial(attempt, scene_by_scene.compare)
+        compared = []
+        for job, done in zip(work, share_out(compare_one, work, processes), strict=True):
+            if isinstance(done, Failure):
+                failures.append(done)
+                line = f"{job.scene.slug}: not compared: {done.line}"
+                print(line, file=sys.stderr, flush=True)
+            else:
+                compared.append(done)
+        if language == languages[0]:
+            report.tell(both, compared, console)
+        own = f"_{Path(lesson).stem}" if "," in options.lesson else ""
+        path = out / f"{old.stem}_to_{new.stem}_{language}{own}.html"
+        report.write(path, report.Names(old, new, lesson, language), both, compared)
+        print(path.absolute(), flush=True)
     end(failures)
 
 
@@ -291,33 +278,27 @@ def _checks(arguments: Sequence[str]) -> int:
     """Run the checks, pytest last; returns 0, or the exit code of the last one that failed. With
     arguments only pytest runs, and gets them; ``--all`` runs the slow tests and all mutations
     too."""
+    everything, cores = list(arguments) == ["--all"], usable_cores()
     with tempfile.TemporaryDirectory(prefix="t-") as folder:  # short: messages are cut at 200
-        return _checked(arguments, Path(folder) / "t")
-
-
-def _checked(arguments: Sequence[str], folder: Path) -> int:
-    if arguments and list(arguments) != ["--all"]:
-        return _run(_pytest(arguments, folder))
-    everything = bool(arguments)
-    if everything:
-        os.environ["MUTATIONS"] = "all"
-    began, code, cores = time.monotonic(), 0, usable_cores()
-    minutes = math.ceil(_CORE_MINUTES[everything] / cores)
-    print(
-        f"test: about {minutes} min on {cores} core{'s' * (cores > 1)}; the longest step, pytest, "
-        "shows a dot per test and how much of it is done in %",
-        flush=True,
-    )
-    commands = (*_BEFORE, _pytest(("-m", "slow or not slow") if everything else (), folder))
-    for number, command in enumerate(commands, start=1):
-        code = _run(command, f"{number} of {len(commands)}: ") or code
+        workers = ("-n", str(cores), "--dist", "worksteal")  # long tests come last
+        pytest: tuple[str, ...] = ("pytest", "-q", *workers, "--basetemp", f"{folder}/t")
+        if arguments and not everything:
+            return _run((*pytest, *arguments))
+        if everything:
+            os.environ["MUTATIONS"] = "all"
+            pytest = (*pytest, "-m", "slow or not slow")
+        began, code = time.monotonic(), 0
+        minutes = math.ceil(_CORE_MINUTES[everything] / cores)
+        print(
+            f"test: about {minutes} min on {cores} core{'s' * (cores > 1)}; the longest step, "
+            "pytest, shows a dot per test and how much of it is done in %",
+            flush=True,
+        )
+        commands = (*_BEFORE, pytest)
+        for number, command in enumerate(commands, start=1):
+            code = _run(command, f"{number} of {len(commands)}: ") or code
     print(f"test: {'failed' if code else 'passed'} in {duration(time.monotonic() - began)}")
     return code
-
-
-def _pytest(arguments: Sequence[str], folder: Path) -> tuple[str, ...]:
-    workers = ("-n", str(usable_cores()), "--dist", "worksteal")  # long tests come last
-    return ("pytest", "-q", *workers, "--basetemp", str(folder), *arguments)
 
 
 def _run(command: Sequence[str], step: str = "+ ") -> int:

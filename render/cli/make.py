@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from engine.errors import one_line
 from render.base.process import usable_cores
-from render.build.job import BuildOptions, How, jobs_of
-from render.build.places import DEFAULT_SIZE, choose
-from render.cli.options import Jobs, Scenes, Store, takes
+from render.build.job import BuildOptions, How, Job, Renderer, jobs_of, option
+from render.build.storage.choice import DEFAULT_SIZE, choose
+from render.cli.options import Explain, Jobs, Scenes, Store, takes
+from render.media.sidecars import SideFiles
 
 EVERYTHING = (
     *("quality", "lang", "weights", "track", "lesson", "out"),
@@ -21,10 +25,6 @@ EVERYTHING = (
 
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Also render what is up to date.")]
-ExplainOption = Annotated[
-    bool,
-    typer.Option("--explain", help="Render nothing; list what would be rendered, and why."),
-]
 StoreSizeOption = Annotated[
     str,
     typer.Option(metavar="SIZE", help="Size limit; what was used longest ago is removed first."),
@@ -37,11 +37,10 @@ WatchOption = Annotated[
 ]
 ClusterOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Render on a Dask cluster: tcp://HOST:PORT, with a --store that its workers "
+    option(
+        "ADDRESS",
+        "Render on a Dask cluster: tcp://HOST:PORT, with a --store that its workers "
         "reach, or local:N for N workers here (docs/cluster.md).",
-        show_default=False,
     ),
 ]
 
@@ -52,7 +51,7 @@ def make(
     scenes: Scenes = None,
     jobs: Jobs = None,
     force: ForceOption = False,
-    explain: ExplainOption = False,
+    explain: Explain = False,
     store: Store = None,
     store_size: StoreSizeOption = DEFAULT_SIZE,
     watch: WatchOption = False,
@@ -75,7 +74,7 @@ def make(
 
     cache = choose(store, store_size)
     if cluster:
-        from render.build.cluster import check
+        from render.build.workers.cluster import check
 
         check(cluster, cache)
     asked = jobs_of(options, scenes or ())
@@ -95,7 +94,31 @@ def make(
         print(one_line(run.announcement() or "nothing needs rendering"), flush=True)
     code = run.make()
     if code == 0 and run.made_one_film and not watched:
-        from render.cli.closing import closing_lines
-
         print(*map(one_line, closing_lines(options, asked[0])), sep="\n")
     raise typer.Exit(code)
+
+
+def closing_lines(options: BuildOptions, job: Job) -> Iterator[str]:
+    """Two lines for people; the film's own line, with its path, is above them."""
+    from render.cli.share import SCORM
+    from render.platforms.rules import platforms
+
+    files = SideFiles(job.out / job.film_name)
+    captions = " and ".join(files.captions(language).name for language in ("zh", "en"))
+    yield (
+        f"to upload: {job.film_name}, captions {captions}, cover {files.cover.name}, title and "
+        f"description {files.description(job.language).name}, all in {job.out}"
+    )
+    first = {"zh": "bilibili", "en": "youtube"}[job.language]  # the likeliest
+    others = [name for name in (*platforms(), SCORM) if name != first]
+    draft = job.quality.name == "draft"
+    quality = "standard" if draft else options.quality
+    published = replace(options, quality=quality, out=None, renderer=Renderer.fast)
+    words = ["./render.sh", "publish", "--for", first, *published.typed()]
+    if options.out and not draft:
+        words += ["--videos", str(options.out)]
+    told = "renders it in 1080p and makes" if draft else "checks it and makes"
+    yield (
+        f"next: {'this is a draft; ' if draft else ''}{shlex.join(words)} {told} a folder ready to "
+        f"upload (--for also takes {', '.join(others)})"
+    )

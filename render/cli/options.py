@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from render.build.job import BuildOptions
+from render.build.job import BuildOptions, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -23,21 +23,18 @@ Scenes = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        max=64,
-        help="Scenes rendered at once. Default: the number of cores.",
-        show_default=False,
-    ),
+    option(None, "Scenes rendered at once. Default: the number of cores.", min=1, max=64),
 ]
 Store = Annotated[
     str | None,
-    typer.Option(
-        metavar="DIR|URL|none",
-        help="Where finished scenes are kept for reuse with other weights, folders or machines "
+    option(
+        "DIR|URL|none",
+        "Where finished scenes are kept for reuse with other weights, folders or machines "
         "(docs/incremental.md). Default: LECTURE_STORE, or a cache folder.",
-        show_default=False,
     ),
+]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Render nothing; list what would be rendered, and why.")
 ]
 Render = Annotated[
     bool,
@@ -48,11 +45,7 @@ Render = Annotated[
 ]
 Videos = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Where the videos are, or go to. Default: as for rendering, out/LANG_QUALITY.",
-        show_default=False,
-    ),
+    option("DIR", "Where the videos are, or go to. Default: as for rendering, out/LANG_QUALITY."),
 ]
 
 

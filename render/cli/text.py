@@ -1,4 +1,4 @@
-"""The commands that write text: what to read aloud, and the handout."""
+"""The command that prints what to read aloud."""
 
 from __future__ import annotations
 
@@ -8,42 +8,27 @@ from typing import Annotated
 import typer
 
 from engine.errors import LectureError, one_line
-from render.base.files import make_folder, write
 from render.base.process import share_out, usable_cores
-from render.base.project import ROOT
-from render.build.folders import DEFAULT_LESSON
-from render.build.job import BuildOptions
+from render.build.job import BuildOptions, option
 from render.cli.look import chosen, settings_of
 from render.cli.options import Jobs, Scenes, takes
 
 OutOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write to this file; as JSON if the name ends in .json.",
-        show_default=False,
-    ),
+    Path | None, option("FILE", "Write to this file; as JSON if the name ends in .json.")
 ]
 MissingOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Only sentences without a recording in this folder.",
-        show_default=False,
-    ),
+    Path | None, option("DIR", "Only sentences without a recording in this folder.")
 ]
 RecordDraftOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Speak it into a folder of recordings, to be replaced one by one by your "
+    option(
+        "DIR",
+        "Speak it into a folder of recordings, to be replaced one by one by your "
         "own. Existing recordings are kept.",
-        show_default=False,
     ),
 ]
 VoiceOption = Annotated[
-    str,
-    typer.Option(metavar="WHO", help="Who speaks for --record-draft: draft, or module:Class."),
+    str, typer.Option(metavar="WHO", help="Who speaks for --record-draft: draft, or module:Class.")
 ]
 
 
@@ -63,7 +48,7 @@ def script(
     from render.voice import script as texts
     from scenes import registry
 
-    settings = [each for _, by_language in settings_of(options) for each in by_language]
+    settings = [each for _, each in settings_of(options)]
     if len(settings) > 1 and (missing or record_draft):
         field, expected = "--missing, --record-draft", "one language, lesson, track and weight file"
         raise LectureError(field=field, expected=expected, found=f"{len(settings)} of them")
@@ -87,33 +72,3 @@ def script(
             print(one_line(line), flush=True)
     if parts and out is None and record_draft is None:
         print("\n".join(texts.as_text(parts)))
-
-
-@takes("weights", "lesson", lang="zh,en")
-def handout(
-    options: BuildOptions,
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for the files, created if needed.")
-    ] = ROOT / "out" / "handout",
-) -> None:
-    """Write the whole text: steps 0-95 with every computation, key numbers, errata.
-
-    One PDF to print and one HTML file per language, handout_zh.pdf and so on; with _NAME for a
-    lesson or weights of your own. No video is needed for it; it takes a few seconds.
-    """
-    from render.documents.handout import html, pdf
-    from render.documents.handout.write import of_settings
-
-    labelled = settings_of(options)
-    make_folder(out)
-    for label, by_language in labelled:
-        for settings in by_language:
-            made = of_settings(settings)
-            own = "" if label == DEFAULT_LESSON else f"_{label}"
-            for ending, data in (
-                ("pdf", pdf.write(made)),
-                ("html", html.document(made)),
-            ):
-                path = (out / f"handout_{settings.language}{own}.{ending}").absolute()
-                write(path, data)
-                print(path, flush=True)

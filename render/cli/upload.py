@@ -10,7 +10,7 @@ import typer
 from engine.errors import LectureError, one_line
 from render.base.process import stoppable
 from render.base.project import ROOT
-from render.build.job import BuildOptions
+from render.build.job import BuildOptions, option
 from render.cli.options import takes
 
 if TYPE_CHECKING:
@@ -51,19 +51,13 @@ def upload(
     ] = False,
     privacy: Annotated[
         str,
-        typer.Option(
-            metavar="WHO",
-            help="YouTube, of a new video: private, unlisted or public. Default: private, or "
+        option(
+            "WHO",
+            "YouTube, of a new video: private, unlisted or public. Default: private, or "
             "that of the video it replaces.",
-            show_default=False,
         ),
     ] = "",
-    course: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER", help="Canvas: instead of CANVAS_COURSE.", show_default=False
-        ),
-    ] = None,
+    course: Annotated[str | None, option("NUMBER", "Canvas: instead of CANVAS_COURSE.")] = None,
 ) -> None:
     """Send a published folder to Canvas or YouTube.
 
@@ -75,12 +69,13 @@ def upload(
 
     if platform not in UPLOADS:
         raise LectureError(field="platform", expected=" or ".join(UPLOADS), found=repr(platform))
-    found = read((folder or find(ROOT / "out", platform)).resolve(), platform)
+    folder = (folder or find(ROOT / "out", platform)).resolve()
+    found = read(folder, platform)
     if dry_run:
         _plan(found, privacy, course)
         return
-    state, retry = UploadState(found.folder), Retry(say=_say)
-    with stoppable(), alone(found.folder):
+    state, retry = UploadState(folder), Retry(say=_say)
+    with stoppable(), alone(folder):
         if platform == "canvas":
             canvas.connect(course, retry, _say).upload(found, state)
         else:

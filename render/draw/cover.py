@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from render.base.project import font_file
-from render.base.reads import Json, Made, Reads
+from render.base.reads import Needs, Output, Reads, Spec, Tell
+from render.draw import settings_of
 from scenes import cover, registry
-from scenes.settings import Settings
 
 NAME = "cover.png"
 
@@ -20,24 +20,9 @@ def observe(scene: Any) -> Callable[[Path], None]:
     return lambda folder: moment.save(folder / NAME)
 
 
-def make(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    reads: Reads,
-    into: Path,
-    tell: Callable[[int], None],
-) -> dict[str, Path]:
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """``cover``: a PNG of 1280 x 720 pixels. The scene is played, but not drawn."""
-    own = reads.settings
-    settings = Settings(
-        language=spec["language"],
-        weights=Path(own["weights"]),
-        inference_weights=Path(own["inference_weights"]),
-        source=own["source"],
-        target=own["target"],
-        track=spec["track"] or "full",
-    )
     info = registry.find(spec["slug"]) if spec["number"] else registry.TITLE_CARD
-    reads.take(cover.draw(info, settings, into / NAME), spec["language"])
+    reads.take(cover.draw(info, settings_of(spec, reads), into / NAME), spec["language"])
     reads.uses(font_file())
     return {"cover": into / NAME}

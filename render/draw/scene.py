@@ -10,8 +10,7 @@ import resource
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,56 +18,17 @@ from manim import SceneFileWriter, config
 
 from engine.errors import LectureError
 from render.base.project import font_file
-from render.base.reads import Json, Made, Reads
-from render.draw import split
+from render.base.reads import Needs, Output, Reads, Spec, Tell
+from render.draw import settings_of
 from render.draw.fast import choose
 from render.media.pictures import FrameEncoder
 from render.media.quality import Quality
-from render.media.share import Share
 from scenes import registry
-from scenes.settings import Settings
 
 _REPORT_EVERY = 10  # frames
-Tell = Callable[[int], None]
-Speech = Callable[[str, str, Mapping[str, Any]], float]
 
 
-@dataclass(frozen=True)
-class Play:
-    """One play of a scene, or of a part of it, in a folder of its own."""
-
-    spec: Mapping[str, Json]
-    settings: Mapping[str, str]
-    folder: Path
-    speech: Speech | None = None
-
-    @property
-    def quality(self) -> Quality:
-        return Quality(**self.spec["quality"])
-
-    def scene(self, renderer: Any, encoder: FrameEncoder, tell: Tell) -> Any:
-        """The scene, ready to be rendered into the encoder."""
-        config.update(_manim_settings(self.quality, self.folder))
-        spec, own = self.spec, self.settings
-        kind = registry.load(spec["module"], spec["class_name"])
-        settings = Settings(
-            language=spec["language"],
-            weights=Path(own["weights"]),
-            inference_weights=Path(own["inference_weights"]),
-            source=own["source"],
-            target=own["target"],
-            track=spec["track"] or "full",
-        )
-        writer = functools.partial(StreamWriter, encoder=encoder, tell=tell)
-        scene = kind(settings=settings, renderer=renderer(file_writer_class=writer))
-        if self.speech:
-            scene.speech = self.speech
-        return scene
-
-
-def make(
-    spec: Mapping[str, Json], needs: Mapping[str, Made], reads: Reads, into: Path, tell: Tell
-) -> dict[str, Path]:
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """``pictures``: an MP4 without sound; ``numbers``: every number in it with its source; of a
     synthetic voice ``sound``, all that it says.
 
@@ -77,70 +37,54 @@ def make(
     synthetic voice ``sentences``, by which their sounds are kept.
     """
     began = time.monotonic()
+    quality, slug = Quality(**spec["quality"]), spec["slug"]
     speaker, speech = _speaker(reads, spec)
-    play = Play(spec, reads.settings, into, speech)
     renderer, helper = choose(spec["renderer"])
     _collect_seldom()
-
-    def draw_part(folder: Path, share: Share) -> None:
-        part = Play(spec, reads.settings, folder, play.speech)
-        encoder = FrameEncoder(folder / split.VIDEO, part.quality, helper, share)
-        part.scene(renderer, encoder, lambda _: None).render()
-
-    target, fps = into / "pictures.mp4", play.quality.fps
-    places = split.places(reads, play.quality, compiled=helper is not None)
-    with split.Helpers(spec["slug"], into, places, draw_part) as helpers:
-        encoder = FrameEncoder(target, play.quality, helper, helpers.share)
-        try:
-            scene = play.scene(renderer, encoder, tell)
-            watching = [observe(scene) for observe in reads.observers]
-            scene.render()
-        except BaseException:
-            encoder.abort()
-            raise
-    if encoder.frames == 0:
-        raise LectureError(where=spec["module"], expected="a scene that plays", found="no frames")
-    _check_clock(scene, spec["slug"], encoder.frames, fps)
-    _record(reads, scene, spec, fps)
-    _finish(watching, into)
-    facts = {
-        "frames": encoder.frames,
-        "fps": fps,
-        "pictures": encoder.digest,
-        "beats": _beats(scene),
-        "cost": {
-            "memory": _peak_memory() + helpers.memory,
-            "seconds": time.monotonic() - began,
-        },
-    }
-    found = {"pictures": target}
-    if speaker:
-        track = into / "sound.wav"
-        found["sound"] = speaker.track(track, scene.timeline, encoder.frames, play.quality)
-        facts["sentences"] = speaker.sentences
-        reads.uses(speaker.table)
-    return {
-        **found,
-        "numbers": _write(
-            into / "numbers.json", scene.record.document(spec["slug"], scene.settings)
-        ),
-        "facts": _write(into / "facts.json", facts),
-    }
-
-
-def _finish(watching: Iterable[Callable[[Path], None]], into: Path) -> None:
-    """Let the observers of the play write what they made of it."""
+    config.update(_manim_settings(quality, into))
+    found: Output = {"pictures": into / "pictures.mp4"}
+    encoder = FrameEncoder(found["pictures"], quality, helper)
+    try:
+        writer = functools.partial(StreamWriter, encoder=encoder, tell=tell)
+        scene: Any = registry.load(spec["module"], spec["class_name"])(
+            settings=settings_of(spec, reads), renderer=renderer(file_writer_class=writer)
+        )
+        if speech:
+            scene.speech = speech
+        watching = [observe(scene) for observe in reads.observers]
+        scene.render()
+    except BaseException:
+        encoder.abort()
+        raise
+    _check_length(scene, spec, encoder.frames, quality.fps)
+    _record(reads, scene, spec, quality.fps)
     for finish in watching:
         try:
             finish(into)
-        except Exception:  # it is made by itself then, and its failure is reported
+        except Exception:  # what it makes is made by itself then, and its failure is reported
             traceback.print_exc()
+    facts = {
+        "frames": encoder.frames,
+        "fps": quality.fps,
+        "pictures": encoder.digest,
+        "beats": _beats(scene),
+        "cost": {"memory": _peak_memory(), "seconds": time.monotonic() - began},
+    }
+    if speaker:
+        track = into / "sound.wav"
+        found["sound"] = speaker.track(track, scene.timeline, encoder.frames, quality)
+        facts["sentences"] = speaker.sentences
+        reads.uses(speaker.table)
+    numbers = json.dumps(scene.record.document(slug, scene.settings), ensure_ascii=False, indent=1)
+    found["numbers"] = into / "numbers.json"
+    found["numbers"].write_text(numbers + "\n", encoding="utf-8")
+    return {**found, "facts": facts}
 
 
-def _speaker(reads: Reads, spec: Mapping[str, Json]) -> tuple[Any, Speech | None]:
+def _speaker(reads: Reads, spec: Spec) -> tuple[Any, Callable[..., float] | None]:
     """The synthetic voice, if it is one that speaks, and how long a beat is spoken, if anybody
     speaks. The voice comes by its name, as other pictures do not depend on its code."""
-    said = reads.spoken
+    said: Any = reads.spoken
     if said is None:
         return None, None
     if "seconds" in said:
@@ -149,7 +93,7 @@ def _speaker(reads: Reads, spec: Mapping[str, Json]) -> tuple[Any, Speech | None
     return speaker, speaker.seconds
 
 
-def _record(reads: Reads, scene: Any, spec: Mapping[str, Json], fps: int) -> None:
+def _record(reads: Reads, scene: Any, spec: Spec, fps: int) -> None:
     """Note everything that the pictures depend on besides the code and what was told."""
     reads.take(scene.reads, spec["language"])
     reads.uses(font_file())
@@ -185,17 +129,13 @@ def _manim_settings(quality: Quality, folder: Path) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, document: Json) -> Path:
-    text = json.dumps(document, ensure_ascii=False, indent=1)
-    path.write_text(text + "\n", encoding="utf-8")
-    return path
-
-
-def _check_clock(scene: Any, slug: str, frames: int, fps: int) -> None:
+def _check_length(scene: Any, spec: Spec, frames: int, fps: int) -> None:
     """The scene's own clock, by which captions are timed, ends with the pictures."""
+    if frames == 0:
+        raise LectureError(where=spec["module"], expected="a scene that plays", found="no frames")
     if abs(scene.time * fps - frames) > 1:
         raise LectureError(
-            where=slug,
+            where=spec["slug"],
             field="length",
             expected=f"{scene.time:.3f} s by the scene's clock",
             found=f"{frames / fps:.3f} s",
@@ -228,8 +168,6 @@ class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped f
     are those that plain Manim would write.
     """
 
-    takes_changes = True  # see render.draw.fast.renderer
-
     def __init__(self, settings: Any, encoder: FrameEncoder, tell: Tell) -> None:
         super().__init__(settings)
         self._encoder = encoder
@@ -248,18 +186,10 @@ class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped f
         """Take one RGBA frame, shown ``repeat`` times; ``changed``: see the encoder."""
         if not self._in_play or repeat < 1:
             return
-        if changed is None:
-            self._encoder.write(pixels, repeat)
-        else:
-            self._encoder.write(pixels, repeat, changed)
+        self._encoder.write(pixels, repeat, changed)
         if self._encoder.frames >= self._told + _REPORT_EVERY:
             self._told = self._encoder.frames
             self._tell(self._told)
-
-    @property
-    def wants_next(self) -> bool:
-        """Whether the next frame need be drawn."""
-        return self._encoder.wants_next
 
     def is_already_cached(self, hash_invocation: str) -> bool:
         """Never: there are no partial files."""

@@ -4,8 +4,8 @@ free. The scene itself is drawn as usual; the strip is laid over it in one pass 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat, starmap
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import ffmpeg
 from PIL import Image, ImageDraw, ImageFont
 
 from render.base.project import font_file
-from render.base.reads import Json, Made, Reads
+from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.media.ffmpeg import command, find, link, named, run
 from render.media.quality import Quality
 from render.media.timedtext import Track
@@ -34,13 +34,7 @@ _TO_BT709 = {
 _TAGS = {"color_primaries": "bt709", "color_trc": "bt709", "colorspace": "bt709"}
 
 
-def make(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    reads: Reads,
-    into: Path,
-    tell: Callable[[int], None],
-) -> dict[str, Path]:
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """``pictures``: those that are needed with the ``cues`` of a ``language`` drawn into them.
 
     Facts: those of the pictures, but for the digest of what the encoder put out.
@@ -51,9 +45,7 @@ def make(
     frames, font = int(drawn.facts["frames"]), reads.uses(font_file())
     target = into / "burned.mp4"
     burn(find(), source, target, quality, reads.threads, track, frames, font)
-    facts = into / "facts.json"
-    kept = {name: fact for name, fact in drawn.facts.items() if name not in ("pictures", "cost")}
-    facts.write_text(json.dumps(kept), encoding="utf-8")
+    facts = {name: fact for name, fact in drawn.facts.items() if name not in ("pictures", "cost")}
     return {"pictures": target, "facts": facts}
 
 
@@ -69,14 +61,10 @@ def burn(
 ) -> Path:
     """Write ``target``: the pictures of ``video``, in the same folder, with the track on them, in
     the lecture's ``font``. Raises LectureError."""
-    height = _even(STRIP * quality.height)
-    strips = (
-        strip
-        for strip, repeat in _strips(track, quality, height, frames, font)
-        for _ in range(repeat)
-    )
+    height = int(STRIP * quality.height) // 2 * 2  # 4:2:0 is laid over in steps of two lines
     arguments = _overlay(binary, video, target, quality, threads, height)
-    run(arguments, target.parent, target, strips)
+    strips = _strips(track, quality, height, frames, font)
+    run(arguments, target.parent, target, chain.from_iterable(starmap(repeat, strips)))
     return target
 
 
@@ -123,7 +111,7 @@ def _strips(
     now = 0
     for cue in track.cues:
         start, end = min(cue.start, frames), min(cue.end, frames)
-        yield empty, start - now
+        yield empty, max(0, start - now)
         yield _drawn(cue.lines, font, quality, height), end - start
         now = end
     yield empty, frames - now
@@ -149,8 +137,3 @@ def _drawn(lines: Sequence[str], font: Any, quality: Quality, height: int) -> by
             stroke_fill=_OUTLINE,
         )
     return strip.tobytes()
-
-
-def _even(number: float) -> int:
-    """4:2:0 pictures are laid over one another in steps of two lines."""
-    return int(number) // 2 * 2

@@ -11,20 +11,19 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import av
-from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from engine.errors import LectureError
-from render.base.reads import Json, Made
+from engine.errors import LectureError, shortened
+from render.base.reads import Json, Needs, Spec
 from render.media import mp4
 from render.media.mp4 import LANGUAGE_CODES, Chapter
 from render.media.mux import Video, part_of, planned
@@ -36,25 +35,17 @@ _LIMITED = 1  # "tv" range
 _LONGEST = 90  # characters of what was expected or found
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One property: what was expected and what the file has."""
-
-    field: str
-    expected: object
-    found: object
+#: one property: its name, what it must be, what it is
+Finding = tuple[str, object, object]
 
 
-def check(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    files: Mapping[str, Path],
-    facts: Mapping[str, Json],
-) -> None:
-    """Check what ``render.media.mux.make`` has made of ``spec`` and ``needs``. Raises LectureError,
-    also where a part has become another video meanwhile."""
+def check(spec: Spec, needs: Needs, files: Mapping[str, Path], facts: Mapping[str, Json]) -> None:
+    """Check what ``render.media.mux.make`` has made of ``spec`` and ``needs``, or has made once and
+    a cache has kept. Raises LectureError, also where a part has become another video meanwhile."""
     expected, parts = planned(spec, needs, facts["key"])
     copies = [part_of(files["video"], index) for index in range(len(parts))]
+    if not any(copy.exists() for copy in copies):  # they lie beside what was just made
+        copies = [part.video for part in parts]
     for slug, copy in zip(spec["parts"], copies, strict=True):
         pictures = needs[f"pictures {slug}"].facts.get("pictures")
         if pictures is not None and pictures_of([copy]) != pictures:
@@ -66,46 +57,38 @@ def check(
     check_video(files["video"], replace(expected, pictures=pictures), shown_as=shown_as)
 
 
+def check_pictures(
+    spec: Spec, needs: Needs, files: Mapping[str, Path], facts: Mapping[str, Json]
+) -> None:
+    """Check pictures of a scene, as they were drawn or as a cache has kept them: whether they are
+    those of the record, without decoding them. Raises LectureError."""
+    path, digest = files["pictures"], pictures_of([files["pictures"]])
+    with av.open(str(path.absolute())) as container:
+        stream = container.streams.video[0]
+        findings = [*_video_findings(stream, Quality(**spec["quality"]))]
+        findings += [("frames", facts["frames"], stream.frames)]
+        findings += [("pictures as they were encoded", facts.get("pictures", digest), digest)]
+    _refuse(findings, spec["slug"])
+
+
 def check_video(path: Path, expected: Video, *, shown_as: str | None = None) -> None:
     """Raise LectureError for the first property of ``path`` that is not as it must be.
 
     ``shown_as``: the name for the message, where ``path`` is a temporary one.
     """
-    for finding in _findings(path, expected):
-        if finding.expected != finding.found:
-            raise LectureError(
-                where=shown_as or path,
-                field=finding.field,
-                expected=_short(finding.expected),
-                found=_short(finding.found),
-            )
+    _refuse(_findings(path, expected), shown_as or path)
 
 
-def _short(value: object) -> str:
-    """For a line that is read by people: long lists lose their middle."""
-    text = str(value)
-    half = _LONGEST // 2
-    return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"
-
-
-def read_origin(path: Path) -> tuple[str, int]:
-    """A finished video's comment tag and its number of frames. Raises LectureError if it has none.
-
-    Looks at the file's head only.
-    """
-    try:
-        with av.open(str(path.absolute())) as container:
-            frames = container.streams.video[0].frames
-            return container.metadata["comment"], frames
-    except (av.FFmpegError, OSError, LookupError) as error:
-        raise LectureError(
-            where=path, expected="a video of this project", found=str(error)
-        ) from error
+def _refuse(findings: Iterable[Finding], where: str | Path) -> None:
+    for field, *both in findings:
+        if both[0] != both[1]:
+            wanted, found = (shortened(str(value), _LONGEST) for value in both)
+            raise LectureError(where=where, field=field, expected=wanted, found=found)
 
 
 def pictures_of(paths: Iterable[Path]) -> str | None:
-    """The digest of the pictures of videos, one after the other, as ``Expected`` has it; None
-    where they are not encoded alike."""
+    """The digest of the pictures of videos, one after the other, as ``Video`` has it; None where
+    they are not encoded alike."""
     digest = hashlib.blake2b(digest_size=16)
     headers = set()
     for path in paths:
@@ -120,73 +103,62 @@ def pictures_of(paths: Iterable[Path]) -> str | None:
 def _findings(path: Path, expected: Video) -> Iterator[Finding]:
     try:
         names = [name for name in mp4.top_level(path) if name in ("ftyp", "moov", "mdat")]
-        yield Finding("order of the file's boxes (faststart)", ["ftyp", "moov", "mdat"], names)
-        yield Finding("edit lists", 0, mp4.edit_lists(path))
+        yield "order of the file's boxes (faststart)", ["ftyp", "moov", "mdat"], names
+        yield "edit lists", 0, mp4.edit_lists(path)
         with av.open(str(path.absolute())) as container:
             yield from _stream_findings(container, expected)
-            yield from _video_findings(container.streams.video[0], expected.quality)
-            yield from _audio_findings(container.streams.audio[0])
             yield from _name_findings(container, expected)
-            yield from _chapter_findings(container, expected)
             yield from _caption_findings(container, expected)
         yield from _packet_findings(path, expected)
         yield from _decoded_findings(path, expected)
     except (av.FFmpegError, OSError) as error:
-        yield Finding("file", "a readable MP4", str(error))
+        yield "file", "a readable MP4", str(error)
 
 
 def _stream_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
     kinds = [stream.type for stream in container.streams]
     wanted = ["video", "audio", *("subtitle" for _ in expected.tracks)]
     wanted += ["data"] if expected.chapters else []
-    yield Finding("container", True, "mp4" in container.format.name.split(","))
-    yield Finding("streams", wanted, kinds)
+    yield "container", True, "mp4" in container.format.name.split(",")
+    yield "streams", wanted, kinds
+    yield from _video_findings(container.streams.video[0], expected.quality)
+    audio = container.streams.audio[0]
+    yield "audio codec", "aac", audio.codec_context.name
+    yield "audio profile", "LC", audio.profile
+    yield "audio sample rate", AUDIO_RATE, audio.codec_context.sample_rate
+    yield "audio channels", "stereo", audio.codec_context.layout.name
 
 
 def _video_findings(stream: VideoStream, quality: Quality) -> Iterator[Finding]:
     codec = stream.codec_context
-    yield Finding("video codec", "h264", codec.name)
-    yield Finding("H.264 profile", "High", stream.profile)
-    yield Finding("pixel format", "yuv420p", codec.pix_fmt)
-    yield Finding("width", quality.width, codec.width)
-    yield Finding("height", quality.height, codec.height)
-    yield Finding("frame rate", Fraction(quality.fps), stream.average_rate)
-    yield Finding("pixel shape", Fraction(1), codec.sample_aspect_ratio or Fraction(1))
-    yield Finding("colour primaries (1 is BT.709)", _BT709, int(codec.color_primaries))
-    yield Finding("colour transfer (1 is BT.709)", _BT709, int(codec.color_trc))
-    yield Finding("colour matrix (1 is BT.709)", _BT709, int(codec.colorspace))
-    yield Finding("colour range (1 is limited)", _LIMITED, int(codec.color_range))
-
-
-def _audio_findings(stream: AudioStream) -> Iterator[Finding]:
-    codec = stream.codec_context
-    yield Finding("audio codec", "aac", codec.name)
-    yield Finding("audio profile", "LC", stream.profile)
-    yield Finding("audio sample rate", AUDIO_RATE, codec.sample_rate)
-    yield Finding("audio channels", "stereo", codec.layout.name)
+    yield "video codec", "h264", codec.name
+    yield "H.264 profile", "High", stream.profile
+    yield "pixel format", "yuv420p", codec.pix_fmt
+    yield "width", quality.width, codec.width
+    yield "height", quality.height, codec.height
+    yield "frame rate", Fraction(quality.fps), stream.average_rate
+    yield "pixel shape", Fraction(1), codec.sample_aspect_ratio or Fraction(1)
+    yield "colour primaries (1 is BT.709)", _BT709, int(codec.color_primaries)
+    yield "colour transfer (1 is BT.709)", _BT709, int(codec.color_trc)
+    yield "colour matrix (1 is BT.709)", _BT709, int(codec.colorspace)
+    yield "colour range (1 is limited)", _LIMITED, int(codec.color_range)
 
 
 def _name_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
+    """Title, origin, languages; the number of chapters, then one after the other, so that the first
+    wrong one is named."""
     code = LANGUAGE_CODES[expected.origin.language]
-    yield Finding("title", _plain(expected.title), _plain(container.metadata.get("title", "")))
-    yield Finding("comment", str(expected.origin), container.metadata.get("comment"))
+    yield "title", _plain(expected.title), _plain(container.metadata.get("title", ""))
+    yield "comment", str(expected.origin), container.metadata.get("comment")
     for stream in (container.streams.video[0], container.streams.audio[0]):
-        yield Finding(f"{stream.type} language", code, stream.metadata.get("language"))
-
-
-def _chapter_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
-    """Their number, then one after the other, so that the first wrong one is named."""
-    found = [_as_chapter(entry, expected.quality.fps) for entry in container.chapters()]
-    yield Finding("chapters", len(expected.chapters), len(found))
-    for number, (wanted, given) in enumerate(zip(expected.chapters, found, strict=False), start=1):
-        wanted = Chapter(_plain(wanted.title), wanted.start, wanted.end)
-        yield Finding(f"chapter {number}", str(wanted), str(given))
-
-
-def _as_chapter(entry: Any, fps: int) -> Chapter:
-    base = Fraction(entry["time_base"])
-    start, end = (round(entry[key] * base * fps) for key in ("start", "end"))
-    return Chapter(_plain(entry["metadata"].get("title", "")), start, end)
+        yield f"{stream.type} language", code, stream.metadata.get("language")
+    there: list[Any] = container.chapters()
+    yield "chapters", len(expected.chapters), len(there)
+    for number, (wanted, entry) in enumerate(zip(expected.chapters, there, strict=True), start=1):
+        frames = Fraction(entry["time_base"]) * expected.quality.fps
+        start, end = (round(entry[key] * frames) for key in ("start", "end"))
+        found = Chapter(_plain(entry["metadata"].get("title", "")), start, end)
+        yield f"chapter {number}", str(replace(wanted, title=_plain(wanted.title))), str(found)
 
 
 def _plain(text: str) -> str:
@@ -199,14 +171,14 @@ def _caption_findings(container: InputContainer, expected: Video) -> Iterator[Fi
     for track, stream in zip(expected.tracks, container.streams.subtitles, strict=True):
         named = f"captions in {track.name}"
         tags = stream.metadata
-        yield Finding(f"{named}: codec", "mov_text", stream.codec_context.name)
-        yield Finding(f"{named}: language", track.code, tags.get("language"))
-        yield Finding(f"{named}: name", track.name, tags.get("handler_name"))
-        yield Finding(f"{named}: shown by default", 0, int(stream.disposition))
+        yield f"{named}: codec", "mov_text", stream.codec_context.name
+        yield f"{named}: language", track.code, tags.get("language")
+        yield f"{named}: name", track.name, tags.get("handler_name")
+        yield f"{named}: shown by default", 0, int(stream.disposition)
         wanted, found = track.shown(), _cues(container, stream)
-        yield Finding(f"{named}: cues", len(wanted), len(found))
+        yield f"{named}: cues", len(wanted), len(found)
         for index, (cue, there) in enumerate(zip(wanted, found, strict=True), start=1):
-            yield Finding(f"{named}: cue {index}", cue, there)
+            yield f"{named}: cue {index}", cue, there
         container.seek(0)
 
 
@@ -216,17 +188,15 @@ def _cues(container: Any, stream: Any) -> list[tuple[int, int, str]]:
     for packet in container.demux(stream):
         data = bytes(packet)
         size = int.from_bytes(data[:2], "big")
-        if packet.pts is None or not size:
-            continue
-        start = packet.pts * packet.time_base * 1000
-        end = start + packet.duration * packet.time_base * 1000
-        found.append((round(start), round(end), data[2 : 2 + size].decode("utf-8", "replace")))
+        if packet.pts is not None and size:
+            times = packet.pts, packet.pts + packet.duration
+            start, end = (round(time * packet.time_base * 1000) for time in times)
+            found.append((start, end, data[2 : 2 + size].decode("utf-8", "replace")))
     return found
 
 
-@dataclass(frozen=True)
-class _Packet:
-    """Of one packet: presentation time and length in seconds, and for pictures the restart."""
+class _Packet(NamedTuple):
+    """Presentation time and length in seconds; for pictures, whether decoding can start here."""
 
     time: Fraction
     length: Fraction
@@ -255,31 +225,26 @@ def _packets(path: Path) -> tuple[list[_Packet], list[_Packet], str]:
 
 
 def _packet_findings(path: Path, expected: Video) -> Iterator[Finding]:
-    """Time stamps, keyframes and lengths, from the packets, nothing decoded."""
+    """Time stamps, keyframes and lengths, from the packets, nothing decoded. The sound starts with
+    the pictures and ends with them, give or take one frame."""
     quality, frames = expected.quality, expected.frames
     pictures, sound, digest = _packets(path)
-    yield Finding("frames", frames, len(pictures))
+    yield "frames", frames, len(pictures)
     times = sorted(picture.time * quality.fps for picture in pictures)
-    yield Finding("constant frame rate from 0", True, times == list(range(frames)))
+    yield "constant frame rate from 0", True, times == list(range(frames))
     restarts = [picture.time * quality.fps for picture in pictures if picture.keyframe]
-    yield Finding("first keyframe", [0], restarts[:1])
-    gaps = (b - a for a, b in pairwise([*restarts, Fraction(frames)]))
+    yield "first keyframe", [0], restarts[:1]
     limit = quality.keyframe_interval
-    yield Finding(
-        f"frames between keyframes, over {limit}", [], [int(g) for g in gaps if g > limit]
-    )
-    yield Finding("closed groups of pictures", True, _closed(pictures))
+    gaps = [int(b - a) for a, b in pairwise([*restarts, Fraction(frames)]) if b - a > limit]
+    yield f"frames between keyframes, over {limit}", [], gaps
+    yield "closed groups of pictures", True, _closed(pictures)
     if expected.pictures is not None:
-        yield Finding("pictures as they were encoded", expected.pictures, digest)
-    yield from _sound_findings(sound, frames * quality.samples_per_frame, quality)
-
-
-def _sound_findings(sound: Sequence[_Packet], samples: int, quality: Quality) -> Iterator[Finding]:
-    """The sound starts with the pictures and ends with them, give or take one frame."""
-    yield Finding("start of the sound", [0], [packet.time for packet in sound[:1]])
+        yield "pictures as they were encoded", expected.pictures, digest
+    yield "start of the sound", [0], [packet.time for packet in sound[:1]]
+    samples = frames * quality.samples_per_frame
     length = int(sum(packet.length for packet in sound) * AUDIO_RATE)
     within = abs(length - samples) <= quality.samples_per_frame
-    yield Finding("samples of sound", samples, samples if within else length)
+    yield "samples of sound", samples, samples if within else length
 
 
 def _closed(pictures: Sequence[_Packet]) -> bool:
@@ -304,39 +269,35 @@ def _decoded_findings(path: Path, expected: Video) -> Iterator[Finding]:
         video = container.streams.video[0]
         video.thread_type = "AUTO"
         video.codec_context.options = {"err_detect": "explode"}
-        for frame in _frames(container, expected):
+        wanted, frames = _frames(container, expected)
+        for frame in frames:
             colours = frame.color_primaries, frame.color_trc, frame.colorspace, frame.color_range
             tags[tuple(map(int, colours))] += 1
     with av.open(str(path.absolute())) as container:
         samples = sum(frame.samples for frame in container.decode(audio=0))
-    yield Finding("decoded frames", _decoded_frames(expected), sum(tags.values()))
+    yield "decoded frames", wanted, sum(tags.values())
     named = "colours in the H.264 stream (primaries, transfer, matrix, range)"
-    yield Finding(named, [(_BT709, _BT709, _BT709, _LIMITED)], list(tags))
-    wanted = expected.frames * expected.quality.samples_per_frame
-    yield Finding("length of the decoded sound", True, samples >= wanted - 1024)
+    yield named, [(_BT709, _BT709, _BT709, _LIMITED)], list(tags)
+    least = expected.frames * expected.quality.samples_per_frame - 1024
+    yield "length of the decoded sound", True, samples >= least
 
 
-def _frames(container: InputContainer, expected: Video) -> Iterator[VideoFrame]:
-    """Those to check: all, the keyframes, or those that begin a chapter."""
+def _frames(container: InputContainer, expected: Video) -> tuple[int, Iterable[VideoFrame]]:
+    """Those to check, and how many there must be: all, the keyframes, or those that begin a
+    chapter."""
     video = container.streams.video[0]
-    if expected.pictures is not None and expected.chapters:
-        assert video.time_base is not None
-        for chapter in expected.chapters:
-            time = Fraction(chapter.start, expected.quality.fps)
-            container.seek(int(time / video.time_base), stream=video)
-            frame = next(container.decode(video))
-            if frame.pts is not None and frame.pts * video.time_base == time:
-                yield frame
-        return
-    if expected.pictures is not None:
-        video.codec_context.skip_frame = "NONKEY"
-    yield from container.decode(video)
-
-
-def _decoded_frames(expected: Video) -> int:
-    """How many frames :func:`_frames` gives for a good video."""
     if expected.pictures is None:
-        return expected.frames
+        return expected.frames, container.decode(video)
     if expected.chapters:
-        return len(expected.chapters)
-    return -(-expected.frames // expected.quality.keyframe_interval)
+        starts = [Fraction(each.start, expected.quality.fps) for each in expected.chapters]
+        return len(starts), _frames_at(container, video, starts)
+    video.codec_context.skip_frame = "NONKEY"
+    return -(-expected.frames // expected.quality.keyframe_interval), container.decode(video)
+
+
+def _frames_at(container: Any, video: Any, times: Iterable[Fraction]) -> Iterator[VideoFrame]:
+    for time in times:
+        container.seek(int(time / video.time_base), stream=video)
+        frame = next(container.decode(video))
+        if frame.pts is not None and frame.pts * video.time_base == time:
+            yield frame

@@ -1,19 +1,14 @@
-"""Which ffmpeg is used, and how its commands are compiled and run.
-
-Commands are built with ffmpeg-python. Everything that ffmpeg says is drained while it runs, so it
-can never block on a full pipe, and its last words are kept for the error message.
-"""
+"""Which ffmpeg is used, and how its commands, built with ffmpeg-python, are run."""
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import os
 import re
 import shutil
 import subprocess
-import threading
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +19,6 @@ from engine.errors import LectureError
 VARIABLE = "LECTURE_FFMPEG"
 _NEEDED = ("libx264", "aac")
 _QUIET = ("-hide_banner", "-nostats", "-loglevel", "repeat+level+warning")
-_LAST_LINES = 12
 #: lines that count although ffmpeg exits with 0: errors, and whatever the muxer warns of
 _SERIOUS = re.compile(r"\[(error|fatal|panic)\]|^\[(mp4|out#\S*) @ ")
 #: the one warning that is meant: sound is cut so that no edit list is needed (render/media/mux.py)
@@ -40,26 +34,19 @@ def find() -> str:
     Raises LectureError where the chosen one cannot encode H.264 and AAC, or there is none.
     """
     chosen = os.environ.get(VARIABLE)
-    if chosen:
-        path = shutil.which(chosen)
+    missing: list[str] = []
+    for path in [shutil.which(chosen)] if chosen else [shutil.which("ffmpeg"), carried()]:
         missing = _missing_encoders(path) if path else ["such a program"]
-        if path is None or missing:
-            raise LectureError(
-                where=f"{VARIABLE}={chosen}",
-                field="ffmpeg",
-                expected=f"an ffmpeg with the encoders {' and '.join(_NEEDED)}",
-                found=f"no {' and no '.join(missing)}",
-            )
-        return path
-    for path in (shutil.which("ffmpeg"), carried()):
-        if path is not None and not _missing_encoders(path):
+        if path and not missing:
             return path
-    raise LectureError(
-        field="ffmpeg",
-        expected=f"one with the encoders {' and '.join(_NEEDED)}: install ffmpeg, or the Python "
-        f"package imageio-ffmpeg, or name one in {VARIABLE}",
-        found="none",
-    )
+    needed = f"with the encoders {' and '.join(_NEEDED)}"
+    if chosen:
+        found = f"no {' and no '.join(missing)}"
+        where = f"{VARIABLE}={chosen}"
+        raise LectureError(where=where, field="ffmpeg", expected=f"an ffmpeg {needed}", found=found)
+    package = f"or the Python package imageio-ffmpeg, or name one in {VARIABLE}"
+    expected = f"one {needed}: install ffmpeg, {package}"
+    raise LectureError(field="ffmpeg", expected=expected, found="none")
 
 
 def carried() -> str | None:
@@ -74,13 +61,12 @@ def carried() -> str | None:
 
 def _missing_encoders(path: str) -> list[str]:
     """Those of the needed encoders that this binary lacks."""
+    command = [path, "-hide_banner", "-encoders"]
     try:
-        listing = subprocess.run(
-            [path, "-hide_banner", "-encoders"], capture_output=True, text=True, timeout=30
-        ).stdout
+        said = subprocess.run(command, capture_output=True, text=True, timeout=30).stdout
     except (OSError, subprocess.TimeoutExpired):
-        return list(_NEEDED)
-    names = {line.split()[1] for line in listing.splitlines() if len(line.split()) > 1}
+        said = ""
+    names = {word for line in said.splitlines() for word in line.split()[1:2]}
     return [name for name in _NEEDED if name not in names]
 
 
@@ -117,42 +103,38 @@ def run(
     breaks), which ffmpeg's own file names do not survive. Raises LectureError about ``where`` in
     ffmpeg's own words if it failed, or warned: its muxer exits with 0 whatever it had to drop.
     """
-    process = subprocess.Popen(
-        arguments,
-        cwd=folder,
-        env=None if frames is None else {**_KEEP_MEMORY, **os.environ},
-        stdin=subprocess.DEVNULL if frames is None else subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    said: collections.deque[str] = collections.deque(maxlen=_LAST_LINES)
-    listener = threading.Thread(target=lambda: said.extend(_serious(process.stderr)), daemon=True)
-    listener.start()
-    try:
-        with contextlib.suppress(BrokenPipeError):  # its own output says why
-            if process.stdin:
-                for frame in frames or ():
-                    process.stdin.write(frame)
-                process.stdin.close()
-        code = process.wait()
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
-    listener.join()
-    if code != 0 or said:
-        full = any("No space left" in line for line in said)
-        words = "; ".join(list(said)[-3:]) or f"exit code {code}"
-        raise LectureError(
-            where=where,
-            field="ffmpeg",
-            expected="an encoded video",
-            found="no space left on the disk" if full else words,
+    with tempfile.TemporaryFile() as stderr:
+        process = subprocess.Popen(
+            arguments,
+            cwd=folder,
+            env=None if frames is None else {**_KEEP_MEMORY, **os.environ},
+            stdin=subprocess.DEVNULL if frames is None else subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
         )
+        try:
+            with contextlib.suppress(BrokenPipeError):  # its own output says why
+                if process.stdin:
+                    for frame in frames or ():
+                        process.stdin.write(frame)
+                    process.stdin.close()
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        stderr.seek(0)
+        said = list(_serious(stderr))
+    if code != 0 or said:
+        words = "; ".join(said[-3:]) or f"exit code {code}"
+        if any("No space left" in line for line in said):
+            words = "no space left on the disk"
+        raise LectureError(where=where, field="ffmpeg", expected="an encoded video", found=words)
 
 
-def _serious(stderr: Any) -> Iterable[str]:
-    for line in stderr:
+def _serious(lines: Iterable[bytes]) -> Iterator[str]:
+    """What ffmpeg says that must not be passed over, without who says it."""
+    for line in lines:
         text = line.decode("utf-8", "replace").strip()
         if _SERIOUS.search(text) and _MEANT not in text:
             yield _PREFIX.sub("", text)

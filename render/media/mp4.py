@@ -13,7 +13,6 @@ LECTURE_TITLES = {
     "zh": "Transformer：每一个数字都算给你看",
     "en": "The Transformer, number by number",
 }
-_CONTAINERS = {b"moov", b"trak", b"edts", b"mdia"}
 _ENABLED = 1  # a flag of a track
 
 
@@ -51,7 +50,8 @@ def top_level(path: Path) -> list[str]:
 def edit_lists(path: Path) -> int:
     """How many tracks have an edit list."""
     with path.open("rb") as file:
-        return sum(name == b"elst" for name in _walk(file, 0, path.stat().st_size))
+        whole = (0, path.stat().st_size)
+        return len(list(_contents(file, whole, b"moov", b"trak", b"edts", b"elst")))
 
 
 def hide_subtitles(path: Path) -> None:
@@ -60,34 +60,26 @@ def hide_subtitles(path: Path) -> None:
     ffmpeg enables the first track of each kind whatever its options say.
     """
     with path.open("r+b") as file:
-        for _, start, end in _of_name(file, 0, path.stat().st_size, b"moov"):
-            for _, inside, stop in _of_name(file, start, end, b"trak"):
-                parts = {name: at for name, at, _ in _boxes(file, inside, stop)}
-                if _handler(file, inside, stop) == b"sbtl" and b"tkhd" in parts:
-                    file.seek(parts[b"tkhd"] + 3)  # version, then three bytes of flags
+        for track in _contents(file, (0, path.stat().st_size), b"moov", b"trak"):
+            for start, _ in _contents(file, track, b"mdia", b"hdlr"):
+                file.seek(start + 8)
+                if file.read(4) != b"sbtl":
+                    continue
+                for head, _ in _contents(file, track, b"tkhd"):
+                    file.seek(head + 3)  # version, then three bytes of flags
                     flags = file.read(1)[0]
-                    file.seek(parts[b"tkhd"] + 3)
+                    file.seek(head + 3)
                     file.write(bytes([flags & ~_ENABLED]))
 
 
-def _handler(file: BinaryIO, start: int, end: int) -> bytes:
-    """What kind of track the content of a ``trak`` box is."""
-    for _, inside, stop in _of_name(file, start, end, b"mdia"):
-        for _, at, _ in _of_name(file, inside, stop, b"hdlr"):
-            file.seek(at + 8)
-            return file.read(4)
-    return b""
-
-
-def _of_name(file: BinaryIO, start: int, end: int, wanted: bytes) -> list[tuple[bytes, int, int]]:
-    return [box for box in _boxes(file, start, end) if box[0] == wanted]
-
-
-def _walk(file: BinaryIO, start: int, end: int) -> Iterator[bytes]:
-    for name, inside, stop in _boxes(file, start, end):
-        yield name
-        if name in _CONTAINERS:
-            yield from _walk(file, inside, stop)
+def _contents(file: BinaryIO, inside: tuple[int, int], *names: bytes) -> Iterator[tuple[int, int]]:
+    """Where the contents of boxes are, start and end: of those of the first name ``inside``, in
+    them those of the next, and so on."""
+    for name, start, end in _boxes(file, *inside):
+        if name == names[0] and names[1:]:
+            yield from _contents(file, (start, end), *names[1:])
+        elif name == names[0]:
+            yield start, end
 
 
 def _boxes(file: BinaryIO, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:

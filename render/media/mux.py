@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import ffmpeg
 
-from render.base.reads import Json, Made, Reads
+from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.media.ffmpeg import command, find, link, named, run
 from render.media.mp4 import LANGUAGE_CODES, Chapter, Origin, hide_subtitles
 from render.media.quality import AUDIO_RATE, Quality
@@ -52,13 +51,7 @@ class Part:
     title: str = ""
 
 
-def make(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    reads: Reads,
-    into: Path,
-    tell: Callable[[int], None],
-) -> dict[str, Path]:
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """``video``: the MP4 of the scenes ``parts``, with chapters where they have ``titles``.
 
     Needs ``pictures SLUG``, and where they could be made ``cues SLUG LANGUAGE`` and for recordings
@@ -72,14 +65,10 @@ def make(
         rate = video.quality.samples_per_frame
         sound = write_track(into / "sound.wav", _sounds(spec, needs), video.frames, rate)
     target = mux(find(), video, parts, into / VIDEO, sound)
-    facts = into / "facts.json"
-    facts.write_text(json.dumps({"frames": video.frames, "key": reads.key}), encoding="utf-8")
-    return {"video": target, "facts": facts}
+    return {"video": target, "facts": {"frames": video.frames, "key": reads.key}}
 
 
-def planned(
-    spec: Mapping[str, Json], needs: Mapping[str, Made], key: str
-) -> tuple[Video, list[Part]]:
+def planned(spec: Spec, needs: Needs, key: str) -> tuple[Video, list[Part]]:
     """The video that :func:`make` makes, and what its pictures come from."""
     quality, titles = Quality(**spec["quality"]), spec["titles"] or [""] * len(spec["parts"])
     parts = []
@@ -108,7 +97,7 @@ def planned(
     return video, parts
 
 
-def _sounds(spec: Mapping[str, Json], needs: Mapping[str, Made]) -> list[Sound]:
+def _sounds(spec: Spec, needs: Needs) -> list[Sound]:
     """Everything that is heard, by the frames of the video."""
     found, start = [], 0
     for slug in spec["parts"]:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import queue
 import threading
-from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,15 +22,7 @@ from av.video.reformatter import ColorRange, Colorspace, Interpolation
 from engine.errors import LectureError
 from render.media.quality import Quality
 from render.media.settling import Region, Settling, whole, with_regions
-from render.media.share import Share
-from render.media.stills import (
-    Stills,
-    Unexpected,
-    in_stream,
-    nal_units,
-    packet_units,
-    picture_bytes,
-)
+from render.media.stills import Stills, Unexpected, nal_units, picture_bytes
 
 _WAITING_BYTES = 16_000_000  # of frames drawn but not yet encoded
 _SCALING = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.FULL_CHR_H_INT
@@ -55,39 +46,23 @@ class FrameEncoder:
 
     With ``helper``, the compiled helper of the fast renderer, frames are converted to 4:2:0 by it,
     and only where they changed; else by swscale.
-
-    Of the frames only those of the ``share`` are encoded, all by default; without any there is no
-    file in the end.
     """
 
-    def __init__(
-        self, target: Path, quality: Quality, helper: Any = None, share: Share | None = None
-    ) -> None:
+    def __init__(self, target: Path, quality: Quality, helper: Any = None) -> None:
         self.frames = 0
-        self._share = share or Share()
-        self._encoded = 0
         self._target = target
         self._quality = quality
         self._helper = helper
         self._planes = np.zeros((quality.height * 3 // 2, quality.width), np.uint8)
         self._file = PictureFile(target, quality)
-        room = max(1, _WAITING_BYTES // self._planes.nbytes)
-        #: a picture, or None for the one before, how often it is shown, and which tiles changed,
-        #: or None for all; None at the end
-        self._waiting: queue.Queue[tuple[Any, int, Any] | None] = queue.Queue(room)
+        self._room = threading.Semaphore(max(1, _WAITING_BYTES // self._planes.nbytes))
+        self._thread = ThreadPoolExecutor(1)
         self._failure: Exception | None = None
-        self._feeder = threading.Thread(target=self._feed, daemon=True)
-        self._feeder.start()
 
     @property
     def digest(self) -> str:
         """Stands for the pictures, packet by packet; known once all is finished."""
         return self._file.digest
-
-    @property
-    def wants_next(self) -> bool:
-        """Whether the next frame will be encoded."""
-        return self._share.overlap(self.frames, 1) > 0
 
     def write(self, frame: Any, repeat: int = 1, changed: Any = None) -> None:
         """Add ``frame`` (height x width x 4 bytes, C order) ``repeat`` times.
@@ -96,32 +71,37 @@ class FrameEncoder:
         is set to zero. The frame may be drawn over later.
         """
         if frame.nbytes != self._quality.frame_bytes:
-            raise ValueError(
-                f"a frame of {self._quality.frame_bytes} bytes is wanted, not {frame.nbytes}"
-            )
+            wanted = self._quality.frame_bytes
+            raise ValueError(f"a frame of {wanted} bytes is wanted, not {frame.nbytes}")
         if self._failure is not None:
             self.finish()
-        shown = self._share.overlap(self.frames, repeat)
+        still = changed is not None and self.frames > 0 and not changed.any()
+        planes = None if still else self._converted(frame, changed)
+        self._room.acquire()
+        self._thread.submit(self._add, planes, repeat, None if changed is None else changed.copy())
+        if changed is not None:
+            changed[:] = 0
         self.frames += repeat
-        if shown:
-            still = changed is not None and self._encoded > 0 and not changed.any()
-            where = None if changed is None else changed.copy()
-            self._waiting.put((None if still else self._converted(frame, changed), shown, where))
-            if changed is not None:
-                changed[:] = 0
-            self._encoded += shown
-        if self._share.is_over(self.frames):
-            self.finish()
+
+    def _add(self, planes: Any, repeat: int, where: Any) -> None:
+        """Runs in the thread. After a failure frames are dropped, so that nobody waits for it."""
+        try:
+            if self._failure is None:
+                self._file.add(planes, repeat, where)
+        except Exception as error:  # raised again where the frames come from
+            self._failure = error
+        finally:
+            self._room.release()
 
     def _converted(self, frame: Any, changed: Any) -> Any:
         """The frame's planes, apart from all that may be drawn over; None if they are as before."""
         if self._helper is None:
             planes = _planes(frame)
-            if self._encoded and np.array_equal(planes, self._planes):
+            if self.frames and np.array_equal(planes, self._planes):
                 return None
             self._planes = planes
             return planes
-        if changed is None or self._encoded == 0:
+        if changed is None or self.frames == 0:
             tile = self._helper.TILE
             changed = np.ones([-(-length // tile) for length in frame.shape[:2]], np.uint8)
         self._helper.to_yuv(frame, changed, self._planes)
@@ -129,48 +109,27 @@ class FrameEncoder:
 
     def finish(self) -> None:
         """Write out what is waiting and close the file. Raises LectureError if that failed."""
-        self._stop()
+        self._thread.shutdown()
         if self._failure is None:
             try:
-                self._file.finish(self._share.rest())
+                self._file.finish()
             except (OSError, av.FFmpegError) as error:
                 self._failure = error
         if self._failure is not None:
             self._file.abort()
+            words = str(self._failure) or type(self._failure).__name__
             raise LectureError(
                 where=self._target,
                 field="encoder",
                 expected="an encoded video",
-                found=_in_words(self._failure),
+                found="no space left on the disk" if "No space left" in words else words,
             ) from self._failure
-        if not self._encoded:
-            self._target.unlink()  # no video at all
-        self._share.done()
 
     def abort(self) -> None:
         """Stop at once; what is on disk is worthless."""
         self._failure = self._failure or RuntimeError("aborted")
-        self._stop()
+        self._thread.shutdown()
         self._file.abort()
-
-    def _stop(self) -> None:
-        if self._feeder.is_alive():
-            self._waiting.put(None)
-            self._feeder.join()
-
-    def _feed(self) -> None:
-        """Runs in the thread. After a failure it keeps taking frames, so nobody waits for it."""
-        while (item := self._waiting.get()) is not None:
-            planes, repeat, where = item
-            if self._failure is not None:
-                continue
-            try:
-                if planes is None:
-                    self._file.add_still(repeat)
-                else:
-                    self._file.add(planes, repeat, where)
-            except Exception as error:  # raised again where the frames come from
-                self._failure = error
 
 
 def _planes(frame: Any) -> Any:
@@ -183,11 +142,6 @@ def _planes(frame: Any) -> Any:
         interpolation=_SCALING,
     )
     return picture.to_ndarray()
-
-
-def _in_words(failure: Exception) -> str:
-    full = getattr(failure, "errno", None) == 28 or "No space left" in str(failure)
-    return "no space left on the disk" if full else str(failure) or type(failure).__name__
 
 
 class PictureFile:
@@ -219,34 +173,25 @@ class PictureFile:
         return self._digest.hexdigest()
 
     def add(self, planes: Any, repeat: int, where: Any = None) -> None:
-        """The picture ``planes``, shown ``repeat`` times; it must not be changed afterwards.
+        """The picture ``planes``, None for the one before, shown ``repeat`` times; it must not be
+        changed afterwards.
 
         ``where``: what differs from the picture before, see :mod:`render.media.settling`.
         """
-        self._frame = planes
-        self._settling.change(where)
-        self._show(repeat, new=True)
-
-    def add_still(self, repeat: int) -> None:
-        """The picture before, ``repeat`` times more."""
-        self._show(repeat, new=False)
-
-    def _show(self, repeat: int, *, new: bool) -> None:
-        for _ in range(repeat):
+        if planes is not None:
+            self._frame = planes
+            self._settling.change(where)
+        for index in range(repeat):
             place = self._given % self._quality.keyframe_interval
             settled = self._settling.settled(place)
-            if place and not new and not settled and self._stills is not None:
-                self._skip()
+            is_new = planes is not None and index == 0
+            if place == 0 or is_new or settled or self._stills is None:
+                self._encode(settled, keyframe=place == 0)
+            elif self._waiting:
+                self._waiting[-1] += 1
             else:
-                self._encode(settled, keyframe=not place)
-            new = False
-
-    def _skip(self) -> None:
-        self._given += 1
-        if self._waiting:
-            self._waiting[-1] += 1
-        else:
-            self._write_stills(1)
+                self._write(self._stills.packet(self._number))
+            self._given += 1
 
     def _encode(self, settled: list[Region], *, keyframe: bool) -> None:
         quality = self._quality
@@ -257,7 +202,6 @@ class PictureFile:
             quantizer = quality.keyframe_quantizer if keyframe else quality.settled_quantizer
             frame = with_regions(frame, quality, fine, quantizer - quality.quantizer)
         frame.pict_type = PictureType.I if keyframe else PictureType.NONE
-        self._given += 1
         self._waiting.append(0)
         self._take(self._codec.encode(frame))
 
@@ -265,15 +209,15 @@ class PictureFile:
         for packet in packets:
             data = bytes(packet)
             if self._stills is not None:
-                number = self._written % self._quality.keyframe_interval
-                data = self._stills.renumbered(data, number)
+                data = self._stills.renumbered(data, self._number)
             self._write(data)
-            self._write_stills(self._waiting.pop(0))
+            for _ in range(self._waiting.pop(0)):
+                self._write(self._stills.packet(self._number))  # type: ignore[union-attr]
 
-    def _write_stills(self, count: int) -> None:
-        for _ in range(count):
-            number = self._written % self._quality.keyframe_interval
-            self._write(self._stills.packet(number))  # type: ignore[union-attr]
+    @property
+    def _number(self) -> int:
+        """Of the next packet, after its keyframe."""
+        return self._written % self._quality.keyframe_interval
 
     def _write(self, data: bytes) -> None:
         packet = av.Packet(data)
@@ -281,25 +225,16 @@ class PictureFile:
         packet.pts = packet.dts = self._written
         packet.time_base = Fraction(1, self._quality.fps)
         packet.duration = 1
-        packet.is_keyframe = self._written % self._quality.keyframe_interval == 0
+        packet.is_keyframe = self._number == 0
         self._digest.update(picture_bytes(nal_units(data)))
         self._written += 1
         self._container.mux(packet)
 
-    def finish(self, parts: Sequence[Path] = ()) -> None:
-        """Close the file; ``parts`` are videos written like this one, which go on from here at a
-        keyframe: their packets are added as they are."""
+    def finish(self) -> None:
+        """Close the file."""
         self._take(self._codec.encode(None))
-        for part in parts:
-            self._join(part)
         self._container.close()
         self._file.close()
-
-    def _join(self, part: Path) -> None:
-        with av.open(str(part)) as container:
-            for packet in container.demux(video=0):
-                if packet.size:
-                    self._write(in_stream(packet_units(bytes(packet))))
 
     def abort(self) -> None:
         """Close; what is on disk is worthless."""
@@ -323,11 +258,6 @@ def _set_up(codec: Any, quality: Quality) -> None:
         "chroma_sample_location": "left",
         **_BT709,
     }
-
-
-def is_joined_exactly(quality: Quality) -> bool:
-    """Whether parts of a film make the same bytes as one encoder does: where we know its form."""
-    return _stills(quality) is not None
 
 
 def _stills(quality: Quality) -> Stills | None:

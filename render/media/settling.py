@@ -98,8 +98,10 @@ def with_regions(frame: Any, quality: Quality, found: list[Region], offset: int)
         format=av.VideoFormat("yuv420p"),
         time_base=Fraction(1, quality.fps),
     )
-    for region in found:
-        note = graph.add("addroi", _arguments(region, quality, offset))
+    for left, top, right, bottom in (tuple(TILE * edge for edge in region) for region in found):
+        size = f"w={min(right, quality.width) - left}:h={min(bottom, quality.height) - top}"
+        area = f"x={left}:y={top}:{size}:qoffset={offset}/{_QUANTIZERS}"
+        note = graph.add("addroi", area)
         last.link_to(note)
         last = note
     sink = graph.add("buffersink")
@@ -108,11 +110,3 @@ def with_regions(frame: Any, quality: Quality, found: list[Region], offset: int)
     frame.time_base = Fraction(1, quality.fps)
     source.push(frame)
     return sink.pull()
-
-
-def _arguments(region: Region, quality: Quality, offset: int) -> str:
-    right = min(region.right * TILE, quality.width)
-    bottom = min(region.bottom * TILE, quality.height)
-    left, top = region.left * TILE, region.top * TILE
-    size = f"x={left}:y={top}:w={right - left}:h={bottom - top}"
-    return f"{size}:qoffset={offset}/{_QUANTIZERS}"

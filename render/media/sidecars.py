@@ -1,8 +1,4 @@
-"""Where everything that belongs to a video lies beside it: captions, chapters, cover, description.
-
-One place for the names, for writers and readers of these files. Says nothing about
-whether they are there: look with ``Path.is_file``, or take those of :meth:`SideFiles.present`.
-"""
+"""Where what belongs to a video lies beside it: captions, chapters, cover, description."""
 
 from __future__ import annotations
 
@@ -28,7 +24,8 @@ class Description(TypedDict):
 
 @dataclass(frozen=True)
 class SideFiles:
-    """Those of a scene's video or of a film: ``SideFiles(out / "lecture.mp4").captions("en")``.
+    """Those of a scene's video or of a film, whether they are there or not:
+    ``SideFiles(out / "lecture.mp4").captions("en")``.
 
     Captions, chapters and descriptions are there in both languages for every video; the cover is
     in the video's own. Only films have chapters.
@@ -36,31 +33,28 @@ class SideFiles:
 
     video: Path
 
-    def _named(self, ending: str) -> Path:
-        return self.video.with_name(f"{self.video.stem}.{ending}")
-
     def captions(self, language: str, form: str = "vtt") -> Path:
         """``08_attention_scores_zh.en.vtt``: what is said, in ``language``; or ``srt``."""
-        return self._named(f"{language}.{form}")
+        return self.video.with_suffix(f".{language}.{form}")
 
     def chapters(self, language: str) -> Path:
         """``lecture.chapters.en.vtt``: a cue per scene, for ``<track kind="chapters">``."""
-        return self._named(f"chapters.{language}.vtt")
+        return self.video.with_suffix(f".chapters.{language}.vtt")
 
     @property
     def cover(self) -> Path:
         """``08_attention_scores_zh.cover.png``: 1280x720, under 2 MB."""
-        return self._named("cover.png")
+        return self.video.with_suffix(".cover.png")
 
     def description(self, language: str) -> Path:
         """``08_attention_scores_zh.about.en.txt``: title, description with chapters, tags, ready
         to be pasted into a form."""
-        return self._named(f"about.{language}.txt")
+        return self.video.with_suffix(f".about.{language}.txt")
 
     @property
     def about(self) -> Path:
         """``08_attention_scores_zh.about.json``: the same for programs, see :meth:`read_about`."""
-        return self._named("about.json")
+        return self.video.with_suffix(".about.json")
 
     def read_about(self) -> dict[str, Description]:
         """A :class:`Description` by language. Raises LectureError where there is none."""

@@ -15,10 +15,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 _START = b"\0\0\0\1"
-_SLICE, _IDR, _NOTE, _PARAMETERS = 1, 5, 6, 7  # types of NAL units
+_SLICE, _IDR, _PARAMETERS = 1, 5, 7  # types of NAL units
 _P_SLICES = (0, 5)
 _LENGTH_BYTES = 4  # MP4 puts this many bytes of length before each unit
 _HIGH = (100, 110, 122, 244, 44)  # profiles with chroma and bit depth in the parameters
+_LONGEST = 64  # bytes of a unit that are looked at
 
 
 class Unexpected(ValueError):
@@ -33,17 +34,15 @@ class Stills:
 
     def __init__(self, headers: bytes, sample: bytes) -> None:
         self._bits = _frame_number_bits(headers)
-        units = list(nal_units(sample))
-        if len(units) != 1 or units[0][0] & 0x1F != _SLICE:
-            raise Unexpected("a still frame is more than one slice")
-        self._sample = _ended(_unescape(units[0]))
+        self._sample = sample
         self._packets: dict[int, bytes] = {}
+        self.packet(0)
 
     def packet(self, number: int) -> bytes:
         """A still frame, the ``number``-th after its keyframe."""
         number %= 1 << self._bits
         if number not in self._packets:
-            self._packets[number] = _START + self._numbered(self._sample, number)
+            self._packets[number] = self.renumbered(self._sample, number)
         return self._packets[number]
 
     def renumbered(self, packet: bytes, number: int) -> bytes:
@@ -54,15 +53,14 @@ class Stills:
             return _ended(packet)
         if len(units) != 1 or units[0][0] & 0x1F != _SLICE:
             raise Unexpected("a frame is more than one slice")
-        return _START + self._numbered(_ended(_unescape(units[0])), number % (1 << self._bits))
-
-    def _numbered(self, unit: bytes, number: int) -> bytes:
+        unit = _ended(units[0].replace(b"\0\0\3", b"\0\0"))
         bits = _Bits(unit)
-        bits.skip(8)  # header of the unit
+        bits.take(8)  # header of the unit
         first, kind, _ = bits.code(), bits.code(), bits.code()
         if first != 0 or kind not in _P_SLICES:
             raise Unexpected(f"slice {kind} at block {first}")
-        return _escape(bits.put(self._bits, number))
+        changed = bits.put(self._bits, number % (1 << self._bits)) + unit[_LONGEST:]
+        return _START + re.sub(rb"\0\0(?=[\0-\3])", b"\0\0\3", changed)
 
 
 def nal_units(packet: bytes) -> Iterator[bytes]:
@@ -91,11 +89,6 @@ def picture_bytes(found: Iterable[bytes]) -> bytes:
     return b"".join(unit for unit in found if unit and unit[0] & 0x1F in (_SLICE, _IDR))
 
 
-def in_stream(units: Iterable[bytes]) -> bytes:
-    """A packet of these units without notes, such as the encoder's name before its first frame."""
-    return b"".join(_START + unit for unit in units if unit[0] & 0x1F != _NOTE)
-
-
 def _ended(unit: bytes) -> bytes:
     """With the last bit set: at or behind the bit that ends the slice."""
     return unit[:-1] + bytes([unit[-1] | 1])
@@ -104,58 +97,41 @@ def _ended(unit: bytes) -> bytes:
 def _frame_number_bits(headers: bytes) -> int:
     """How long frame numbers are; the order of pictures must follow from nothing else."""
     for unit in nal_units(headers):
-        if unit[0] & 0x1F == _PARAMETERS:
-            bits = _Bits(_unescape(unit))
-            bits.skip(8)
-            profile = bits.take(8)
-            bits.skip(16)
+        if unit[0] & 0x1F != _PARAMETERS:
+            continue
+        bits = _Bits(unit.replace(b"\0\0\3", b"\0\0"))
+        bits.take(8)
+        profile = bits.take(8)
+        bits.take(16)
+        bits.code()
+        if profile in _HIGH:
+            if bits.code() == 3:  # chroma format
+                bits.take(1)
             bits.code()
-            if profile in _HIGH:
-                _skip_high(bits)
-            length = bits.code() + 4
-            if bits.code() != 2:
-                raise Unexpected("pictures have an order of their own")
-            return length
+            bits.code()
+            bits.take(1)
+            if bits.take(1):
+                raise Unexpected("scaling matrices")
+        length = bits.code() + 4
+        if bits.code() != 2:
+            raise Unexpected("pictures have an order of their own")
+        return length
     raise Unexpected("no parameter set")
-
-
-def _skip_high(bits: _Bits) -> None:
-    if bits.code() == 3:  # chroma format
-        bits.skip(1)
-    bits.code()
-    bits.code()
-    bits.skip(1)
-    if bits.take(1):
-        raise Unexpected("scaling matrices")
-
-
-def _unescape(unit: bytes) -> bytes:
-    return unit.replace(b"\0\0\3", b"\0\0")
-
-
-def _escape(unit: bytes) -> bytes:
-    return re.sub(rb"\0\0(?=[\0-\3])", b"\0\0\3", unit)
 
 
 class _Bits:
     """Reads numbers from the front of a unit without escapes, bit by bit."""
 
-    _LONGEST = 64  # bytes that are looked at
-
     def __init__(self, unit: bytes) -> None:
-        self._unit = unit
-        front = unit[: self._LONGEST]
-        self._value, self._length = int.from_bytes(front, "big"), 8 * len(front)
+        front = unit[:_LONGEST]
+        self._text = format(int.from_bytes(front, "big"), f"0{8 * len(front)}b")
         self._place = 0
 
-    def skip(self, count: int) -> None:
-        self._place += count
-
     def take(self, count: int) -> int:
-        self._place += count
-        if self._place > self._length:
+        start, self._place = self._place, self._place + count
+        if self._place > len(self._text):
             raise Unexpected("a unit that ends early")
-        return self._value >> (self._length - self._place) & ((1 << count) - 1)
+        return int(self._text[start : self._place] or "0", 2)
 
     def code(self) -> int:
         """An Exp-Golomb code without sign."""
@@ -165,10 +141,8 @@ class _Bits:
         return (1 << zeros) - 1 + self.take(zeros)
 
     def put(self, count: int, number: int) -> bytes:
-        """The unit with the next ``count`` bits set to ``number``."""
-        shift = self._length - self._place - count
-        if shift < 0:
-            raise Unexpected("a unit that ends early")
-        mask = ((1 << count) - 1) << shift
-        front = self._value & ~mask | number << shift
-        return front.to_bytes(self._length // 8, "big") + self._unit[self._LONGEST :]
+        """The front with the next ``count`` bits set to ``number``."""
+        start = self._place
+        self.take(count)
+        text = f"{self._text[:start]}{number:0{count}b}{self._text[self._place :]}"
+        return int(text, 2).to_bytes(len(text) // 8, "big")

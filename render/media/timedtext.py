@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +27,7 @@ _BREAKS = {"\\n": "＼n", "\\N": "＼N", "\\h": "＼h"}
 #: what stands for something in the format that ffmpeg makes tracks from
 _TRACK = {"\\": "＼", "{": "｛", "}": "｝"}
 _TIME = r"(?:(\d+):)?(\d\d):(\d\d)[.,](\d{3})"
-_TIMES = re.compile(rf"\s*{_TIME}\s+-->\s+{_TIME}")
+_TIMES = re.compile(rf"^\s*{_TIME}\s+-->\s+{_TIME}.*$", re.MULTILINE)
 #: what Bilibili's own editor writes beside the sentences: the look of the captions
 _BCC_LOOK = {
     "font_size": 0.4,
@@ -90,12 +89,6 @@ class Track:
             for cue in self.cues
         ]
 
-    @property
-    def digest(self) -> str:
-        """Stands for what is shown, and when."""
-        said = json.dumps([self.language, self.fps, self.shown()])
-        return hashlib.sha256(said.encode()).hexdigest()[:16]
-
     def vtt(self) -> str:
         """The WebVTT from which ffmpeg makes a track that shows :meth:`shown`."""
         return _written(self.cues, self.fps, "vtt", {**_TRACK, **_VTT})
@@ -155,14 +148,11 @@ def _from_blocks(text: str) -> list[Cue]:
     escapes = {new: old for old, new in reversed(_VTT.items())} if is_vtt else {}
     found = []
     for block in re.split(r"\n{2,}", text):
-        lines = block.strip().split("\n")
-        for index, line in enumerate(lines):
-            if match := _TIMES.match(line):
-                said = "\n".join(lines[index + 1 :])
-                said = said if is_vtt else re.sub(r"</?[a-zA-Z][^<>]*>", "", said)
-                shown = tuple(_replaced(said, escapes).split("\n"))
-                found.append(Cue(_time(*match.groups()[:4]), _time(*match.groups()[4:]), shown))
-                break
+        if match := _TIMES.search(block):
+            said = block[match.end() + 1 :].rstrip()
+            said = said if is_vtt else re.sub(r"</?[a-zA-Z][^<>]*>", "", said)
+            shown = tuple(_replaced(said, escapes).split("\n"))
+            found.append(Cue(_time(*match.groups()[:4]), _time(*match.groups()[4:]), shown))
     return found
 
 

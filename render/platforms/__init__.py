@@ -1,3 +1,1 @@
-"""A folder ready to upload: what each platform takes (``rules``), what the files are (``facts``),
-whether the two fit (``checks``), and the folder itself (``folder``).
-"""
+"""A folder ready to upload (``folder``), what platforms take (``rules``), and the uploads."""

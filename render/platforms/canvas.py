@@ -13,26 +13,15 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 from urllib.parse import quote, urljoin
 
 from engine.errors import LectureError
+from engine.reader import read_text, refuse
 from render.base.failure import need
-from render.platforms.upload import (
-    PASSING,
-    Passing,
-    Published,
-    Retry,
-    UploadState,
-    Video,
-    address,
-    connection_failure,
-    credentials,
-    decoded,
-    hidden,
-    is_safe,
-    origin,
-)
+from render.platforms import upload
+from render.platforms.upload import Note, Passing, Published, Refusal, Retry, UploadState, Video
 
 URL, COURSE = "CANVAS_URL", "CANVAS_COURSE"
 NAMES = (URL, "CANVAS_TOKEN")
@@ -44,13 +33,11 @@ _HOPS = 5  # of a confirmation from address to address
 
 
 @dataclass(frozen=True)
-class _Course:
+class _Place:
+    """A course, or a folder."""
+
+    id: int = 0
     name: str = "no name"
-
-
-@dataclass(frozen=True)
-class _Folder:
-    id: int
 
 
 @dataclass(frozen=True)
@@ -71,9 +58,11 @@ class _Ticket:
 
 
 @dataclass
-class Canvas:
+class Canvas(upload.Service):
     """A course of a Canvas. ``say`` gets one line for each thing that is done."""
 
+    name = "Canvas"
+    server = URL
     url: str
     token: str
     course: str
@@ -81,55 +70,50 @@ class Canvas:
     say: Callable[[str], None] = print
 
     def __post_init__(self) -> None:
-        self.url = address(URL, self.url)
+        self.url = upload.address(URL, self.url)
         if not self.course.isdigit():
-            raise LectureError(
-                field=COURSE,
-                expected="the number in the course's address, as in …/courses/1234",
-                found=repr(self.course),
-            )
+            expected = "the number in the course's address, as in …/courses/1234"
+            refuse(None, COURSE, expected, repr(self.course))
+        self.secrets = [self.token]
+        self.refusals = {
+            401: ("CANVAS_TOKEN", "a token that Canvas accepts (docs/publish.md)"),
+            403: ("", f"a token that may change the files of course {self.course}"),
+            404: ("", f"something that exists ({COURSE} is {self.course})"),
+            "quota": ("", "space in the course's file quota (ask an administrator)"),
+        }
         need("requests_toolbelt", *_EXTRA)
         self._session = need("requests", *_EXTRA).Session()
         self._session.auth = lambda request: request  # no password from a .netrc
 
-    @property
-    def account(self) -> str:
-        return f"canvas {self.url} course {self.course}"
-
     def upload(self, published: Published, state: UploadState) -> None:
         """Send what is new or has changed. Raises LectureError where Canvas refuses."""
-        course = self._get("course", f"courses/{self.course}", _Course)
+        course = self._get("course", f"courses/{self.course}", _Place)
         self.say(f"Canvas: course {self.course}, {course.name}")
         for video in published.videos:
-            file = self._video(published, video, state)
+            note = state.of(f"canvas {self.url} course {self.course}", video.stem)
+            file = self._video(published, video, note)
             self._captions(video, file)
-            self.say(f"{video.path.name}: {self.url}/courses/{self.course}/files/{file.id}")
+            self.say(f"{video.video}: {self.url}/courses/{self.course}/files/{file.id}")
 
-    def _video(self, published: Published, video: Video, state: UploadState) -> _File:
+    def _video(self, published: Published, video: Video, note: Note) -> _File:
         """The file on Canvas, sent if need be."""
-        note = state.of(self.account, video.stem)
-        file = self._known(note) or self._in_folder(_folder(published), video.path.name)
+        file: _File | None = None
+        if isinstance(note.get("file"), int):  # where it was sent last time
+            file = self._find("files", f"courses/{self.course}/files/{note['file']}", _File)
+        file = file or self._in_folder(_folder(published), video.video)
         if file and note.get("sha256") == video.sha256 and file.size == video.size:
-            self.say(f"{video.path.name}: already uploaded, unchanged")
+            self.say(f"{video.video}: already uploaded, unchanged")
         else:
-            self.say(f"{video.path.name}: {'replacing' if file else 'sending'} {_mb(video.size)}")
+            self.say(f"{video.video}: {'replacing' if file else 'sending'} {_mb(video.size)}")
             file = self._send(video, file, _folder(published))
-        state.put(self.account, video.stem, {"file": file.id, "sha256": video.sha256})
+        note.save(file=file.id, sha256=video.sha256)
         return file
-
-    def _known(self, note: dict[str, Any]) -> _File | None:
-        """The file that was sent last time, if it is still there."""
-        if not isinstance(note.get("file"), int):
-            return None
-        path = f"courses/{self.course}/files/{note['file']}"
-        found: _File | None = self._find("files", path, _File)
-        return found
 
     def _in_folder(self, folder: str | int, name: str) -> _File | None:
         """The file of that name in a folder of the course, named by its path or number."""
         if isinstance(folder, str):
             path = f"courses/{self.course}/folders/by_path/{quote(folder)}"
-            way = self._find("files", path, list[_Folder])
+            way = self._find("files", path, list[_Place])
             if not way:
                 return None
             folder = way[-1].id
@@ -137,28 +121,27 @@ class Canvas:
         return next((file for file in found if file.display_name == name), None)
 
     def _pages(self, path: str) -> Iterator[list[_File]]:
-        url = f"{self._api(path)}?per_page=100"
-        while url:
-            answer = self._asked("files", "GET", url)
-            yield decoded(answer.content, list[_File], "Canvas", "files")
-            url = answer.links.get("next", {}).get("url", "")
-            if url and origin(url) != origin(self.url):
-                raise self._elsewhere(url)
+        path = f"{path}?per_page=100"
+        while path:
+            answer = self._asked("files", "GET", path)
+            yield self.decoded(answer.content, list[_File], "files")
+            path = answer.links.get("next", {}).get("url", "")
+            if path and upload.origin(path) != upload.origin(self.url):
+                self._elsewhere(path)
 
     def _send(self, video: Video, old: _File | None, path: str) -> _File:
         """Canvas names a place, takes the bytes there, and is told; the file appears only after the
         last step, so that one that is cut short leaves nothing behind. Each step is tried again by
         itself: a confirmation that is lost does not cost the bytes."""
-        name = video.path.name
+        name = video.video
         shown = old.display_name if old else name
         where = {"parent_folder_id": old.folder_id} if old else {"parent_folder_path": path}
 
         def send() -> Any:
             asked = {"name": shown, "size": video.size, "content_type": "video/mp4"}
-            url = self._api(f"courses/{self.course}/files")
             data = {**asked, "on_duplicate": "overwrite", **where}
-            answer = self._once(name, "POST", url, data=data)
-            return self._send_bytes(video, decoded(answer.content, _Ticket, "Canvas", name))
+            answer = self._once(name, "POST", f"courses/{self.course}/files", data=data)
+            return self._send_bytes(video, self.decoded(answer.content, _Ticket, name))
 
         answer = self.retry(f"Canvas: {name}", send)
         try:
@@ -173,9 +156,9 @@ class Canvas:
         """The answer of the store to which the token does not go."""
         from requests_toolbelt import MultipartEncoder, MultipartEncoderMonitor
 
-        name, told = video.path.name, 0
-        if not is_safe(ticket.upload_url):
-            raise self._malformed(name, "an https address for the data")
+        name, told = video.video, 0
+        if not upload.is_safe(ticket.upload_url):
+            self.malformed(name, "an https address for the data")
 
         def tell(body: Any) -> None:
             nonlocal told
@@ -196,32 +179,29 @@ class Canvas:
         """The file, which the answer to its bytes describes or leads to, by one or more steps."""
         for _ in range(_HOPS):
             with suppress(LectureError):
-                return decoded(answer.content, _File, "Canvas", name)
+                return self.decoded(answer.content, _File, name)
             location = answer.headers.get("Location")
             if not location:
                 break
             with suppress(ValueError):
                 location = urljoin(answer.url, location)
-            if not is_safe(location):
+            if not upload.is_safe(location):
                 break
-            headers = self._token if origin(location) == origin(self.url) else {}
-
-            def look(target: str = location, headers: dict[str, str] = headers) -> Any:
-                return self._sent(name, "GET", target, headers=headers)
-
+            headers = self._token if upload.origin(location) == upload.origin(self.url) else {}
+            look = partial(self._sent, name, "GET", location, headers=headers)
             answer = self.retry(f"Canvas: {name}", look)
-        raise self._malformed(name, "a confirmation of the file")
+        self.malformed(name, "a confirmation of the file")
 
     def _captions(self, video: Video, file: _File) -> None:
         """Put all tracks; Canvas takes away those that are not among them."""
         media = self._media(video, file)
         tracks = [
-            {"locale": language, "kind": "subtitles", "content": path.read_text(encoding="utf-8")}
-            for language, path in video.captions.items()
+            {"locale": language, "kind": "subtitles", "content": read_text(video.file(name))}
+            for language, name in video.captions.items()
         ]
-        url = self._api(f"media_objects/{quote(media, safe='')}/media_tracks")
-        self._asked("captions", "PUT", url, json=tracks)
-        self.say(f"{video.path.name}: captions {', '.join(video.captions)}")
+        path = f"media_objects/{quote(media, safe='')}/media_tracks"
+        self._asked("captions", "PUT", path, json=tracks)
+        self.say(f"{video.video}: captions {', '.join(video.captions)}")
 
     def _media(self, video: Video, file: _File) -> str:
         """The media object of a file: Canvas makes it a while after the file has come."""
@@ -232,10 +212,7 @@ class Canvas:
                 raise Passing("Canvas is still converting the video")
             return str(found.media_entry_id)
 
-        return self.retry.patient(_MEDIA_TRIES)(f"Canvas: {video.path.name}: captions", look)
-
-    def _api(self, path: str) -> str:
-        return f"{self.url}/api/v1/{path}"
+        return self.retry(f"Canvas: {video.video}: captions", look, _MEDIA_TRIES)
 
     @property
     def _token(self) -> dict[str, str]:
@@ -244,25 +221,28 @@ class Canvas:
 
     def _get(self, what: str, path: str, shape: type[Any]) -> Any:
         """What is at a path. Raises LectureError where nothing is."""
-        return decoded(self._asked(what, "GET", self._api(path)).content, shape, "Canvas", what)
+        return self.decoded(self._asked(what, "GET", path).content, shape, what)
 
     def _find(self, what: str, path: str, shape: type[Any]) -> Any:
         """The same; None where nothing is."""
         try:
             return self._get(what, path, shape)
-        except _Missing:
+        except Refusal as error:
+            if error.status != 404:
+                raise
             return None
 
-    def _asked(self, what: str, method: str, url: str, **how: Any) -> Any:
+    def _asked(self, what: str, method: str, path: str, **how: Any) -> Any:
         """The answer to a request, tried again where that may help."""
-        return self.retry(f"Canvas: {what}", lambda: self._once(what, method, url, **how))
+        return self.retry(f"Canvas: {what}", lambda: self._once(what, method, path, **how))
 
-    def _once(self, what: str, method: str, url: str, **how: Any) -> Any:
+    def _once(self, what: str, method: str, path: str, **how: Any) -> Any:
         """The same, tried once. Raises LectureError for one that leads elsewhere: requests would
         follow without the token, and make a GET of a POST."""
+        url = urljoin(f"{self.url}/api/v1/", path)
         answer = self._sent(what, method, url, headers=self._token, **how)
         if answer.status_code >= 300:
-            raise self._elsewhere(answer.headers.get("Location", ""))
+            self._elsewhere(answer.headers.get("Location", ""))
         return answer
 
     def _sent(self, what: str, method: str, url: str, **how: Any) -> Any:
@@ -275,56 +255,33 @@ class Canvas:
             )
         except requests.exceptions.RequestException as error:
             if isinstance(error, ValueError):
-                raise self._malformed(what, "an address") from error
-            raise connection_failure(error, "Canvas", URL, self.retry.reached) from error
+                self.malformed(what, "an address")
+            raise self.lost(error) from error
         if answer.status_code < 400:
             return answer
         text = answer.text[:400]
-        if answer.status_code in PASSING or "Rate Limit Exceeded" in text:
+        if answer.status_code in upload.PASSING or "Rate Limit Exceeded" in text:
             raise Passing(f"status {answer.status_code}", answer.headers.get("Retry-After", 0))
-        raise self._refusal(answer.status_code, text, what, url)
-
-    def _refusal(self, status: int, text: str, what: str, url: str) -> LectureError:
-        """What is to be done about a refusal of Canvas."""
-        if status == 401:
-            if origin(url) != origin(self.url):
-                return self._elsewhere(url)
-            what, expected = "CANVAS_TOKEN", "a token that Canvas accepts (docs/publish.md)"
-        elif status == 403:
-            expected = f"a token that may change the files of course {self.course}"
-        elif status == 404:
-            expected = f"something that exists ({COURSE} is {self.course})"
-        elif "quota" in text.lower():
-            expected = "space in the course's file quota (ask an administrator)"
-        else:
-            expected = "Canvas to accept it"
+        if answer.status_code == 401 and upload.origin(url) != upload.origin(self.url):
+            self._elsewhere(url)
         found = re.search(r'"message"\s*:\s*"([^"]{1,200})"', text)
-        plain = found[1] if found else " ".join(text.split())[:200]
-        said = f"status {status} {hidden(plain, [self.token])}".strip()
-        kind = _Missing if status == 404 else LectureError
-        return kind(where="Canvas", field=what, expected=expected, found=said)
+        said = found[1] if found else " ".join(text.split())[:200]
+        about_quota = "quota" in text.lower() and answer.status_code not in self.refusals
+        raise self.refusal(answer.status_code, what, said, "quota" if about_quota else "")
 
-    def _elsewhere(self, url: str) -> LectureError:
+    def _elsewhere(self, url: str) -> NoReturn:
         """Canvas is at another address than we were told."""
-        there = origin(url)
-        if there and there[1] and there != origin(self.url):
+        there = upload.origin(url)
+        if there and there[1] and there != upload.origin(self.url):
             expected = f"the address that Canvas redirects to, {there[0]}://{there[1]}"
-            found = f"{self.url}, where the token is not valid"
-        else:
-            expected, found = "the address of a Canvas", "a server that redirects to another page"
-        return LectureError(where="Canvas", field=URL, expected=expected, found=found)
-
-    def _malformed(self, what: str, expected: str) -> LectureError:
-        return LectureError(where=f"Canvas: {what}", expected=expected, found="none in the answer")
-
-
-class _Missing(LectureError):
-    """Nothing is there."""
+            refuse("Canvas", URL, expected, f"{self.url}, where the token is not valid")
+        redirected = "a server that redirects to another page"
+        refuse("Canvas", URL, "the address of a Canvas", redirected)
 
 
 def connect(course: str | None, retry: Retry, say: Callable[[str], None]) -> Canvas:
     """With credentials from the environment; ``course`` from there, too, if it is None."""
-    url, token, *named = credentials(NAMES if course else (*NAMES, COURSE))
+    url, token, *named = upload.credentials(NAMES if course else (*NAMES, COURSE))
     return Canvas(url, token, course or named[0], retry, say)
 
 
@@ -333,8 +290,8 @@ def plan(published: Published, course: str | None) -> list[str]:
     lines = [f"course: {course or f'as {COURSE} says'}", f"folder: {_folder(published)}"]
     for video in published.videos:
         lines += [
-            f"file: {video.path.name}, {_mb(video.size)}; an existing one of that name is replaced",
-            f"  captions: {', '.join(path.name for path in video.captions.values())}",
+            f"file: {video.video}, {_mb(video.size)}; an existing one of that name is replaced",
+            f"  captions: {', '.join(video.captions.values())}",
         ]
     return lines
 

@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from render.base import template
 from render.base.project import ASSETS, ROOT
 from render.base.reader import Reader
 from render.media.timedtext import clock
@@ -37,13 +36,11 @@ _CHAPTERS = {
     "by hand": "entered by hand (the checklist has them)",
     "file": "as a WebVTT file",
 }
-_TEMPLATES = Environment(  # of Markdown, where nothing is escaped
-    loader=FileSystemLoader(FOLDER),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-)
+
+
+def files(language: str) -> tuple[Path, ...]:
+    """What a checklist is made of."""
+    return FOLDER / f"{language}.toml", FOLDER / "checklist.md.jinja"
 
 
 @cache
@@ -62,16 +59,17 @@ def checklist(
     """The text of CHECKLIST.md for what is published in ``folder``."""
     table = texts(language)
     form = platform.captions[0]
-    captions = [v.captions_name(one, form) for v in videos for one in v.caption_languages]
+    captions = [name for v in videos for name, _ in v.captions(form).values()]
     files = {
         "folder": f'"{folder}"' if set(str(folder)) & set(" '&()$;") else str(folder),
         "videos": _files([video.video_name for video in videos], language),
         "covers": _files([video.cover_name for video in videos], language),
-        "chapters": _files([name for v in videos for name in v.chapters_files()], language) or "–",
+        "chapters": _files([name for v in videos for name in v.chapters()], language) or "–",
         "captions": _files(captions, language),
     }
     by_hand = chapters_in(videos[0].texts["description"]) if "by hand" in platform.chapters else []
-    return _TEMPLATES.get_template("checklist.md.jinja").render(
+    return template.render(
+        "publish/checklist.md.jinja",
         name=table["names"].get(platform.key, platform.name),
         words=table["words"],
         steps=[step.format(**files) for step in table["steps"][platform.key]],
@@ -101,7 +99,8 @@ def platforms_page() -> str:
     def ways(platform: Platform) -> str:
         return " or ".join(_CHAPTERS[way] for way in platform.chapters)
 
-    return _TEMPLATES.get_template("platforms.md.jinja").render(
+    return template.render(
+        "publish/platforms.md.jinja",
         platforms=known,
         published=_PUBLISHED,
         ways=ways,

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.errors import LectureError, one_line, quoted
+from engine.errors import one_line, quoted
+from engine.reader import refuse
 from render.base.project import ASSETS
 from render.base.reader import Reader, shaped
-from render.platforms.facts import WHAT, Fact
+from render.platforms.facts import WHAT, Fact, together
 
 FILE = ASSETS / "platforms.toml"
 PUBLISHED = ("film", "scenes", "both")
 CAPTIONS = ("srt", "vtt", "bcc")
 CHAPTERS = ("description", "by hand", "file")
-#: How a rule judges a value.
-TESTS = ("at_most", "at_least", "one_of", "is", "matches", "without")
+#: how a rule judges what was found by its value
+TESTS: dict[str, Callable[[Any, Any], bool]] = {
+    "at_most": operator.le,
+    "at_least": operator.ge,
+    "one_of": lambda found, value: found in value,
+    "is": operator.eq,
+    "matches": lambda found, value: re.fullmatch(value, str(found)) is not None,
+    "without": lambda found, value: not set(value) & set(str(found)),
+}
 _TOLERANCE = 0.5  # seconds
 _TAKES = 60  # characters of a text that a message shows
 
@@ -28,10 +37,10 @@ _TAKES = 60  # characters of a text that a message shows
 class Source:
     """Where a rule comes from, and when that was read."""
 
-    key: str
     title: str
     address: str
     date: str
+    key: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,36 +54,32 @@ class Rule:
     advice: bool = False
 
     def allows(self, found: Any) -> bool:
-        match self.test:
-            case "at_most":
-                return bool(found <= self.value)
-            case "at_least":
-                return bool(found >= self.value)
-            case "one_of":
-                return found in self.value
-            case "matches":
-                return re.fullmatch(self.value, str(found)) is not None
-            case "without":
-                return not set(self.value) & set(str(found))
-            case _:
-                return bool(found == self.value)
+        return TESTS[self.test](found, self.value)
 
 
 @dataclass(frozen=True)
 class Platform:
     """A platform and its rules, in the order of the file."""
 
-    key: str
     name: str
     publish: str
-    captions: tuple[str, ...]
-    chapters: tuple[str, ...]
-    rules: tuple[Rule, ...]
+    captions: tuple[str, ...] = ()
+    chapters: tuple[str, ...] = ()
+    key: str = ""
+    rules: tuple[Rule, ...] = ()
 
     def limit(self, what: str) -> float | None:
         """The most that a must of this platform allows of ``what``; None where it says nothing."""
         most = [r.value for r in self.rules if (r.what, r.test) == (what, "at_most")]
         return min(most, default=None)
+
+    def tags(self, tags: Sequence[str], *more: str) -> list[str]:
+        """As many tags as it takes beside some ``more`` that must be among them."""
+        count, length = self.limit("number of tags"), self.limit("tags together")
+        kept = list(tags)[: None if count is None else int(count)]
+        while kept and length is not None and together([*kept, *more]) > length:
+            kept.pop()
+        return [*kept, *more]
 
     def findings(self, facts: Iterable[Fact]) -> list[Finding]:
         """Every fact that it does not take or advises against, in the order of its rules."""
@@ -102,7 +107,7 @@ class Finding:
 
 def overlong(facts: Iterable[Fact], seconds: float) -> list[Finding]:
     """Captions that go on after a video of ``seconds``: those of another one."""
-    source = Source("video", "the video they belong to", "", "")
+    source = Source("the video they belong to", "", "")
     rule = Rule("end of the captions", "at_most", seconds + _TOLERANCE, source)
     return [Finding(f, rule) for f in facts if f.what == rule.what and not rule.allows(f.value)]
 
@@ -112,37 +117,12 @@ def faults(found: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in found if not finding.rule.advice]
 
 
-def advice(found: Sequence[Finding]) -> list[Finding]:
-    """Those that do not."""
-    return [finding for finding in found if finding.rule.advice]
-
-
-@dataclass(frozen=True)
-class _Cited:
-    """A source as the file has it."""
-
-    title: str
-    address: str
-    date: str
-
-
-@dataclass(frozen=True)
-class _Listed:
-    """A platform as the file has it."""
-
-    name: str
-    publish: str
-    captions: list[str] = field(default_factory=list)
-    chapters: list[str] = field(default_factory=list)
-    rules: list[dict[str, Any]] = field(default_factory=list)
-
-
 @cache
 def platforms(file: Path = FILE) -> dict[str, Platform]:
     """Every platform by its key. Raises LectureError where the file is not as it must be."""
     table = Reader().toml(file, dict[str, dict[str, Any]])
     sources = {
-        key: Source(key, **asdict(shaped(said, _Cited, file, f"sources.{key}")))
+        key: replace(shaped(said, Source, file, f"sources.{key}"), key=key)
         for key, said in table.pop("sources", {}).items()
     }
     return {key: _platform(file, key, said, sources) for key, said in table.items()}
@@ -152,40 +132,30 @@ def named(key: str) -> Platform:
     """The platform ``key``. Raises LectureError where there is none."""
     known = platforms()
     if key not in known:
-        expected = f"one of {', '.join(known)}, scorm"
-        raise LectureError(field="--for", expected=expected, found=repr(key))
+        refuse(None, "--for", f"one of {', '.join(known)}, scorm", repr(key))
     return known[key]
 
 
 def _platform(
     file: Path, key: str, said: Mapping[str, Any], sources: Mapping[str, Source]
 ) -> Platform:
-    listed = shaped(said, _Listed, file, key)
+    rules = shaped(said.get("rules", []), list[dict[str, Any]], file, f"{key}.rules")
+    listed = shaped({**said, "rules": []}, Platform, file, key)
     for name, values, allowed in (
-        ("publish", [listed.publish], PUBLISHED),
+        ("publish", (listed.publish,), PUBLISHED),
         ("captions", listed.captions, CAPTIONS),
         ("chapters", listed.chapters, CHAPTERS),
     ):
         for value in values:
             _one_of(file, f"{key}.{name}", value, allowed)
-    return Platform(
-        key=key,
-        name=listed.name,
-        publish=listed.publish,
-        captions=tuple(listed.captions),
-        chapters=tuple(listed.chapters),
-        rules=tuple(
-            _rule(file, f"{key}.rules[{index}]", rule, sources)
-            for index, rule in enumerate(listed.rules)
-        ),
-    )
+    checked = (_rule(file, f"{key}.rules[{n}]", one, sources) for n, one in enumerate(rules))
+    return replace(listed, key=key, rules=tuple(checked))
 
 
 def _rule(file: Path, where: str, said: dict[str, Any], sources: Mapping[str, Source]) -> Rule:
     tests = [test for test in TESTS if test in said]
     if len(tests) != 1:
-        expected = f"one of {', '.join(TESTS)}"
-        raise LectureError(where=file, field=where, expected=expected, found=quoted(said))
+        refuse(file, where, f"one of {', '.join(TESTS)}", quoted(said))
     what = _one_of(file, f"{where}.what", said.get("what"), WHAT)
     source = _one_of(file, f"{where}.source", said.get("source"), sources)
     return Rule(what, tests[0], said[tests[0]], sources[source], bool(said.get("advice")))
@@ -194,8 +164,7 @@ def _rule(file: Path, where: str, said: dict[str, Any], sources: Mapping[str, So
 def _one_of(file: Path, where: str, value: Any, allowed: Iterable[str]) -> str:
     """Raises LectureError for any other value."""
     if value not in tuple(allowed):
-        expected = f"one of {', '.join(allowed)}"
-        raise LectureError(where=file, field=where, expected=expected, found=quoted(value))
+        refuse(file, where, f"one of {', '.join(allowed)}", quoted(value))
     return str(value)
 
 

@@ -1,4 +1,4 @@
-"""What every upload needs: the published folder read back, credentials, state, retries, answers.
+"""What every upload needs: the published folder read back, credentials, notes, retries, answers.
 
 One retry for both services: requests has none that pauses as Canvas asks, and Google's own would
 ask seven times in silence where a certificate or a host is wrong."""
@@ -13,14 +13,17 @@ import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import SplitResult, urlsplit
+from typing import Any, ClassVar, NoReturn, TypeVar
+from urllib.parse import urlsplit
 
+import msgspec
 import tenacity
+from msgspec import Struct, structs
 
 from engine.errors import LectureError
+from engine.reader import refuse
 from render.base import files
 from render.base.reader import Reader, parsed, read_state, shaped
 from render.platforms.folder import FORM, MANIFEST
@@ -32,56 +35,54 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _CUT = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
-@dataclass(frozen=True)
-class Video:
-    """A video to upload and what goes with it; ``captions`` by language."""
-
-    path: Path
-    size: int
-    sha256: str
-    title: str
-    description: str
-    tags: tuple[str, ...]
-    cover: Path
-    captions: Mapping[str, Path]
-
-    @property
-    def stem(self) -> str:
-        return self.path.stem
-
-
-@dataclass(frozen=True)
-class Published:
-    """A folder made by ``publish`` for ``platform``; ``item`` is what it is called there."""
-
-    folder: Path
-    platform: str
-    item: str
-    language: str
-    videos: tuple[Video, ...]
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """A video in the manifest."""
+class Video(Struct, frozen=True):
+    """A video to upload and what goes with it, as the manifest has it: names of files in
+    ``folder``, those of the captions by language."""
 
     video: str
     size: int
     sha256: str
     title: str
     description: str
-    tags: list[str]
+    tags: tuple[str, ...]
     cover: str
     captions: dict[str, str]
+    folder: str = ""
+
+    @property
+    def path(self) -> Path:
+        return self.file(self.video)
+
+    @property
+    def stem(self) -> str:
+        return self.path.stem
+
+    def file(self, name: str) -> Path:
+        return Path(self.folder, name)
+
+    def check(self, manifest: Path) -> None:
+        """Raise LectureError where one of its files is gone or another."""
+        for name in (self.video, self.cover, *self.captions.values()):
+            if Path(name).name != name:
+                found = f"{name!r}, which is not a file name"
+                refuse(manifest, None, "names of files beside it", found)
+            if not self.file(name).is_file():
+                refuse(self.file(name), None, "a file (publish again)", "nothing")
+        size = self.path.stat().st_size
+        if size != self.size:
+            expected = f"{self.size} bytes, as published (publish again)"
+            refuse(self.path, "size", expected, f"{size}")
 
 
-@dataclass(frozen=True)
-class _Manifest:
+class Published(Struct, frozen=True):
+    """A folder made by ``publish`` for ``platform``; ``item`` is what it is called there."""
+
     form: int
     platform: str
     item: str
     language: str
-    pieces: list[_Entry]
+    videos: tuple[Video, ...] = msgspec.field(name="pieces")
+    folder: str = ""
 
 
 def read(folder: Path, platform: str) -> Published:
@@ -90,45 +91,16 @@ def read(folder: Path, platform: str) -> Published:
     path = folder / MANIFEST
     if not path.exists():
         expected = f"a folder made by ./render.sh publish --for {platform}"
-        raise LectureError(where=folder, expected=expected, found=f"no {MANIFEST} in it")
-    said = Reader().json(path, _Manifest)
+        refuse(folder, None, expected, f"no {MANIFEST} in it")
+    said = Reader().json(path, Published)
     if said.form != FORM:
-        expected = f"{FORM}, as ./render.sh publish writes it"
-        raise LectureError(where=path, field="form", expected=expected, found=str(said.form))
+        refuse(path, "form", f"{FORM}, as ./render.sh publish writes it", str(said.form))
     if said.platform != platform:
-        expected = f"a folder published for {platform}"
-        raise LectureError(where=folder, expected=expected, found=f"one for {said.platform}")
-    videos = tuple(_video(path, entry) for entry in said.pieces)
-    return Published(folder, said.platform, said.item, said.language, videos)
-
-
-def _video(manifest: Path, entry: _Entry) -> Video:
-    """Raises LectureError where one of its files is gone or another."""
-
-    def file(name: str) -> Path:
-        if Path(name).name != name:
-            expected, found = "names of files beside it", f"{name!r}, which is not a file name"
-            raise LectureError(where=manifest, expected=expected, found=found)
-        return manifest.parent / name
-
-    video = Video(
-        path=file(entry.video),
-        size=entry.size,
-        sha256=entry.sha256,
-        title=entry.title,
-        description=entry.description,
-        tags=tuple(entry.tags),
-        cover=file(entry.cover),
-        captions={language: file(name) for language, name in entry.captions.items()},
-    )
-    for path in (video.path, video.cover, *video.captions.values()):
-        if not path.is_file():
-            raise LectureError(where=path, expected="a file (publish again)", found="nothing")
-    size = video.path.stat().st_size
-    if size != video.size:
-        expected = f"{video.size} bytes, as published (publish again)"
-        raise LectureError(where=video.path, field="size", expected=expected, found=f"{size}")
-    return video
+        refuse(folder, None, f"a folder published for {platform}", f"one for {said.platform}")
+    videos = tuple(structs.replace(video, folder=str(folder)) for video in said.videos)
+    for video in videos:
+        video.check(path)
+    return structs.replace(said, folder=str(folder), videos=videos)
 
 
 def find(root: Path, platform: str) -> Path:
@@ -137,15 +109,27 @@ def find(root: Path, platform: str) -> Path:
     found = sorted(path.parent for path in root.glob(f"*/publish/{platform}_*/{MANIFEST}"))
     if len(found) == 1:
         return found[0]
-    expected = "the published folder to be named"
-    if not found:
-        expected = f"one made by ./render.sh publish --for {platform}"
-    listed = ", ".join(str(path) for path in found) or "none"
-    raise LectureError(field="folder", expected=expected, found=listed)
+    made = f"one made by ./render.sh publish --for {platform}"
+    expected = "the published folder to be named" if found else made
+    refuse(None, "folder", expected, ", ".join(map(str, found)) or "none")
+
+
+class Note(dict[str, Any]):
+    """What is remembered of a video; empty where nothing is."""
+
+    state: UploadState
+
+    def save(self, **facts: Any) -> None:
+        """Remember more, or anew; None forgets. It is on the disk before this returns. Raises
+        LectureError where that fails."""
+        self.update(facts)
+        for name in [name for name, value in self.items() if value is None]:
+            del self[name]
+        self.state.save()
 
 
 class UploadState:
-    """Notes by account and video: ``state.of(account, stem)`` is a dict, ``state.put`` writes it.
+    """A :class:`Note` for each account and video.
 
     They lie in a small file beside the published folder, which outlives the folder that each
     publication replaces; they make a second upload replace the first. Sessions in it let whoever
@@ -157,17 +141,16 @@ class UploadState:
         self.path = folder.with_name(f"{folder.name}.uploads.json")
         self._notes: dict[str, Any] = read_state(self.path)
 
-    def of(self, account: str, stem: str) -> dict[str, Any]:
-        """A copy of what is remembered; empty where nothing is."""
-        notes = self._notes.get(account)
-        found = notes.get(stem) if isinstance(notes, dict) else None
-        return dict(found) if isinstance(found, dict) else {}
-
-    def put(self, account: str, stem: str, note: dict[str, Any]) -> None:
-        """Remember; on the disk before it returns. Raises LectureError where that fails."""
+    def of(self, account: str, stem: str) -> Note:
+        """The note on a video; it is kept when it is saved."""
         if not isinstance(self._notes.get(account), dict):
             self._notes[account] = {}
-        self._notes[account][stem] = dict(note)
+        found = self._notes[account].get(stem)
+        note = self._notes[account][stem] = Note(found if isinstance(found, dict) else {})
+        note.state = self
+        return note
+
+    def save(self) -> None:
         text = json.dumps(self._notes, ensure_ascii=False, indent=1)
         files.write(self.path, text, durable=True, mode=0o600)
 
@@ -179,16 +162,14 @@ def alone(folder: Path) -> AbstractContextManager[None]:
 
 def credentials(names: Sequence[str], environment: Mapping[str, str] = os.environ) -> list[str]:
     """The values of these variables. Raises LectureError, naming variables but no values."""
-    values = [environment.get(name, "").strip() for name in names]
-    missing = [name for name, value in zip(names, values, strict=True) if not value]
-    if missing:
+    values = {name: environment.get(name, "").strip() for name in names}
+    if missing := [name for name, value in values.items() if not value]:
         expected = "to be set in the environment (docs/publish.md says where to get them)"
-        raise LectureError(field=" and ".join(missing), expected=expected, found="nothing")
-    for name, value in zip(names, values, strict=True):
+        refuse(None, " and ".join(missing), expected, "nothing")
+    for name, value in values.items():
         if not (value.isascii() and value.isprintable()) or " " in value:
-            expected = "one word of ASCII characters"
-            raise LectureError(field=name, expected=expected, found="something else")
-    return values
+            refuse(None, name, "one word of ASCII characters", "something else")
+    return list(values.values())
 
 
 def are_set(names: Sequence[str], environment: Mapping[str, str] = os.environ) -> str:
@@ -208,47 +189,32 @@ def hidden(text: str, secrets: Sequence[str]) -> str:
 def address(name: str, value: str) -> str:
     """A server's address, without a slash at its end. Raises LectureError for one to which
     credentials must not be sent."""
-    parts = _split(value)
-    if not is_safe(value) or not parts or parts.username or parts.query or parts.fragment:
-        expected = "an address such as https://canvas.example.edu"
-        raise LectureError(field=name, expected=expected, found="another")
+    parts = urlsplit(value) if is_safe(value) else None
+    if parts is None or parts.username or parts.query or parts.fragment:
+        refuse(None, name, "an address such as https://canvas.example.edu", "another")
     return value.rstrip("/")
 
 
 def is_safe(url: str) -> bool:
     """Whether nobody on the way can read what is sent: https, or this computer itself."""
-    parts = _split(url)
-    if parts is None or not parts.hostname:
-        return False
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+    scheme, host, _ = origin(url) or ("", "", None)
+    return bool(host) and (scheme == "https" or (scheme == "http" and host in _LOOPBACK))
 
 
 def origin(url: str) -> tuple[str, str, int | None] | None:
     """Scheme, host and port of an address; None for what is none."""
-    parts = _split(url)
-    return parts and (parts.scheme, parts.hostname or "", parts.port)
-
-
-def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises for one that is no number
+        return parts.scheme, parts.hostname or "", parts.port
     except ValueError:
         return None
-    return parts
 
 
-def decoded(said: Any, shape: type[T], service: str, what: str) -> T:
-    """An answer as a shape: JSON in bytes, perhaps behind ``while(1);``, or what a client has made
-    of it. Raises LectureError, in a line, with the place of the first misfit."""
-    where = Path(f"{service}: {what}")
-    if not isinstance(said, bytes):
-        return shaped(said, shape, where)
-    body = said.removeprefix(b"while(1);").strip()
-    if not body or body.startswith(b"<"):
-        found = "a web page" if body else "nothing"
-        raise LectureError(where=where, expected="an answer in JSON", found=found)
-    return parsed(body, shape, where)
+class Refusal(LectureError):
+    """A service has said no; ``status`` of HTTP and ``reason``, one word of its own."""
+
+    status = 0
+    reason = ""
 
 
 class Passing(Exception):
@@ -276,8 +242,10 @@ class Retry:
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
     reached: bool = False
 
-    def __call__(self, what: str, work: Callable[[], T]) -> T:
-        """``work()``, again while it fails with :class:`Passing`. Raises LectureError at last."""
+    def __call__(self, what: str, work: Callable[[], T], tries: int = 0) -> T:
+        """``work()``, again while it fails with :class:`Passing`; ``tries``: another number of
+        them. Raises LectureError at last."""
+        tries = tries or self.tries
 
         def pause(state: Any) -> float:
             grown = min(self.longest, self.first * 2.0 ** (state.attempt_number - 1))
@@ -290,7 +258,7 @@ class Retry:
 
         again = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(Passing),
-            stop=tenacity.stop_after_attempt(self.tries),
+            stop=tenacity.stop_after_attempt(tries),
             wait=pause,
             before_sleep=tell,
             sleep=self.sleep,
@@ -299,42 +267,72 @@ class Retry:
         try:
             found: T = again(work)
         except Passing as error:
-            said = f"{error.reason}, {self.tries} times (what was sent is kept; try again later)"
+            said = f"{error.reason}, {tries} times (what was sent is kept; try again later)"
             raise LectureError(where=what, expected="an answer", found=said) from error
         self.reached = True
         return found
 
-    def patient(self, tries: int) -> Retry:
-        """The same with another number of tries."""
-        return replace(self, tries=tries)
 
+class Service:
+    """A service that is asked. ``server``: the variable that says where it is; ``refusals``: by
+    its reason or the status, the field to mend, or "" for what was asked, and what is expected;
+    ``secrets`` are kept out of every message."""
 
-def connection_failure(
-    error: BaseException, service: str, field: str, reached: bool
-) -> LectureError | Passing:
-    """What it means that a request got no answer. ``field``: what says where the service is;
-    ``reached``: it has answered before, so that its address must be right."""
-    causes = list(_causes(error))
-    for cause in causes:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            expected = "a server whose certificate this computer trusts"
-            found = cause.verify_message or "another"
-            return LectureError(where=service, field=field, expected=expected, found=found)
-        if isinstance(cause, ssl.SSLError) and not isinstance(cause, _CUT):
-            expected = "a server that speaks TLS (https)"
-            found = (cause.reason or "another").replace("_", " ").lower()
-            return LectureError(where=service, field=field, expected=expected, found=found)
-        if isinstance(cause, socket.gaierror):
-            if cause.errno == socket.EAI_NONAME and not reached:
-                expected = "the name of a server that exists"
-                found = "an unknown one"
-                return LectureError(where=service, field=field, expected=expected, found=found)
-            return Passing("the server's name cannot be looked up (is there a network?)")
-        if isinstance(cause, ConnectionRefusedError):
-            return Passing("the server refuses connections")
-    if any("timeout" in type(cause).__name__.lower() for cause in causes):
-        return Passing("no answer in time")
-    return Passing("the connection was lost")
+    name: ClassVar[str]
+    server: ClassVar[str]
+    refusals: Mapping[int | str, tuple[str, str]]
+    secrets: Sequence[str]
+    retry: Retry
+
+    def refusal(self, status: int, what: str, said: str, reason: str = "") -> Refusal:
+        """What is to be done about a refusal of ``what``."""
+        default = self.refusals.get(status, ("", f"{self.name} to accept it"))
+        field, expected = self.refusals.get(reason, default)
+        found = hidden(f"status {status} {said}".strip(), self.secrets)
+        made = Refusal(where=self.name, field=field or what, expected=expected, found=found)
+        made.status, made.reason = status, reason
+        return made
+
+    def malformed(self, what: str, expected: str, found: str = "none in the answer") -> NoReturn:
+        """Raise LectureError for an answer that cannot be understood."""
+        refuse(f"{self.name}: {what}", None, expected, found)
+
+    def decoded(self, said: Any, shape: type[T], what: str) -> T:
+        """An answer as a shape: JSON in bytes, perhaps behind ``while(1);``, or what a client has
+        made of it. Raises LectureError, in a line, with the place of the first misfit."""
+        where = Path(f"{self.name}: {what}")
+        if not isinstance(said, bytes):
+            return shaped(said, shape, where)
+        body = said.removeprefix(b"while(1);").strip()
+        if not body or body.startswith(b"<"):
+            self.malformed(what, "an answer in JSON", "a web page" if body else "nothing")
+        return parsed(body, shape, where)
+
+    def lost(self, error: BaseException) -> LectureError | Passing:
+        """What it means that a request got no answer. Who has answered before must be at the right
+        address."""
+        causes = list(_causes(error))
+
+        def wrong(expected: str, found: str) -> LectureError:
+            return LectureError(where=self.name, field=self.server, expected=expected, found=found)
+
+        for cause in causes:
+            match cause:
+                case ssl.SSLCertVerificationError():
+                    found = cause.verify_message or "another"
+                    return wrong("a server whose certificate this computer trusts", found)
+                case ssl.SSLError() if not isinstance(cause, _CUT):
+                    found = (cause.reason or "another").replace("_", " ").lower()
+                    return wrong("a server that speaks TLS (https)", found)
+                case socket.gaierror(errno=socket.EAI_NONAME) if not self.retry.reached:
+                    return wrong("the name of a server that exists", "an unknown one")
+                case socket.gaierror():
+                    return Passing("the server's name cannot be looked up (is there a network?)")
+                case ConnectionRefusedError():
+                    return Passing("the server refuses connections")
+        if any("timeout" in type(cause).__name__.lower() for cause in causes):
+            return Passing("no answer in time")
+        return Passing("the connection was lost")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

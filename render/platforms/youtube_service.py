@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,19 +10,11 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from engine.errors import LectureError
+from engine.reader import refuse
 from render.base.failure import need
-from render.platforms.upload import (
-    PASSING,
-    Passing,
-    Retry,
-    Video,
-    address,
-    connection_failure,
-    decoded,
-    hidden,
-    is_safe,
-    origin,
-)
+from render.base.reader import parsed
+from render.platforms import upload
+from render.platforms.upload import Note, Passing, Refusal, Retry, Video
 
 T = TypeVar("T")
 EXTRA = ("youtube", "./render.sh upload youtube")
@@ -34,29 +25,57 @@ _TOKENS = "https://oauth2.googleapis.com/token"
 _TIMEOUT = 120  # seconds without a byte
 _BUSY = ("rateLimitExceeded", "userRateLimitExceeded", "backendError", "internalError")
 _THERE = "captionExists"  # sent before, the answer was lost
+_QUOTA = "", "quota left (it is renewed at midnight Pacific time; docs/publish.md)"
 _DAILY = ("quotaExceeded", "dailyLimitExceeded", "uploadLimitExceeded")
+_REFUSALS: dict[int | str, tuple[str, str]] = {
+    401: ("YOUTUBE_REFRESH_TOKEN", "credentials that YouTube accepts"),
+    403: ("", "an account that may do this (docs/publish.md)"),
+    404: ("", "something that exists"),
+    "odd": ("", "an answer as YouTube gives it"),
+    **dict.fromkeys(_DAILY, _QUOTA),
+}
 _GONE = (404, 410)  # a session that YouTube has forgotten, after about a week
 _TENTHS = 4  # of a video, and another line is said
 
 
 @dataclass(frozen=True)
-class _Sent:
+class Snippet:
+    """What is looked at of a video (tags) or a track of captions."""
+
+    tags: tuple[str, ...] = ()
+    language: str = ""
+    trackKind: str = "standard"
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """How far YouTube is with a video."""
+
+    privacyStatus: str = "private"
+    uploadStatus: str = ""
+    failureReason: str = ""
+    rejectionReason: str = ""
+    processingStatus: str = ""
+    processingFailureReason: str = ""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A video, or a track of captions."""
+
     id: str
-
-
-class Refusal(LectureError):
-    """YouTube has said no; ``status`` of HTTP and ``reason``, one word of its own."""
-
-    status = 0
-    reason = ""
+    snippet: Snippet = Snippet()
+    status: State = State()
+    processingDetails: State = State()
 
 
 def is_own(url: str) -> bool:
     """Whether the access token may go to an address: the service's own, and nobody on the way can
     read it."""
     if os.environ.get(SERVER):
-        return origin(url) == origin(os.environ[SERVER])
-    return is_safe(url) and (urlsplit(url).hostname or "").endswith(".googleapis.com")
+        return upload.origin(url) == upload.origin(os.environ[SERVER])
+    return upload.is_safe(url) and (urlsplit(url).hostname or "").endswith(".googleapis.com")
 
 
 def new_client(client: str, secret: str, refresh: str) -> Any:
@@ -74,14 +93,14 @@ def new_client(client: str, secret: str, refresh: str) -> Any:
 
         def request(self, uri: str, *positional: Any, **how: Any) -> Any:
             if not is_own(uri):
-                expected, found = "an address of its own, with https", "another in its answer"
-                raise LectureError(where="YouTube", expected=expected, found=found)
+                expected = "an address of its own, with https"
+                refuse("YouTube", None, expected, "another in its answer")
             return super().request(uri, *positional, **how)
 
-    document = json.loads(get_static_doc("youtube", "v3"))
+    document = parsed(get_static_doc("youtube", "v3").encode(), dict[str, Any], Path("YouTube"))
     tokens = _TOKENS
     if os.environ.get(SERVER):
-        root = address(SERVER, os.environ[SERVER])
+        root = upload.address(SERVER, os.environ[SERVER])
         document |= {"rootUrl": f"{root}/", "baseUrl": f"{root}/", "mtlsRootUrl": f"{root}/"}
         tokens = f"{root}/token"
     known = Credentials(  # type: ignore[no-untyped-call]
@@ -93,9 +112,12 @@ def new_client(client: str, secret: str, refresh: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Service:
-    """Asks, and asks again; ``secrets`` are kept out of every message."""
+class Service(upload.Service):
+    """Asks, and asks again."""
 
+    name = "YouTube"
+    server = SERVER
+    refusals = _REFUSALS
     client: Any
     secrets: Sequence[str]
     retry: Retry
@@ -116,96 +138,71 @@ class Service:
         request = method.list(**query)
         while request is not None:
             try:
-                answer = decoded(self.ask(kind, request.execute), dict[str, Any], "YouTube", kind)
+                answer = self.decoded(self.ask(kind, request.execute), dict[str, Any], kind)
             except Refusal as error:
                 if missing and error.reason == missing:
                     return items
                 raise
-            items += decoded(answer.get("items", []), list[shape], "YouTube", kind)  # type: ignore[valid-type]
+            items += self.decoded(answer.get("items", []), list[shape], kind)  # type: ignore[valid-type]
             request = method.list_next(request, answer) if "nextPageToken" in answer else None
         return items
 
     def send(
-        self,
-        video: Video,
-        body: dict[str, Any],
-        note: dict[str, Any],
-        keep: Callable[[], None],
-        say: Callable[[str], None],
+        self, video: Video, body: dict[str, Any], note: Note, say: Callable[[str], None]
     ) -> str:
         """Send a video; its id. The session that YouTube opens for it is kept in ``note``, so that
         the next run goes on where this one was cut off."""
         begun = note.get("session") if note.get("session_of") == video.sha256 else ""
-        sending = _Sending(self, video, body, note, keep, say)
+        sending = _Sending(self, video, body, note, say)
         if isinstance(begun, str) and begun and is_own(begun):
-            say(f"{video.path.name}: resuming an interrupted upload")
+            say(f"{video.video}: resuming an interrupted upload")
             try:
                 return sending.run(begun)
             except Refusal as error:
                 if error.status not in _GONE:
                     raise
-        say(f"{video.path.name}: sending {video.size / 1e6:.1f} MB")
+        say(f"{video.video}: sending {video.size / 1e6:.1f} MB")
         return sending.run("")
 
     def _once(self, what: str, work: Callable[[], T]) -> T:
         """Raises Passing for what may be over soon, LectureError for what is not."""
-        import google.auth.exceptions
         import httplib2
+        from google.auth.exceptions import RefreshError, TransportError
         from googleapiclient.errors import HttpError
 
         try:
             return work()
         except HttpError as error:
-            raise self._refusal(error, what) from error
-        except google.auth.exceptions.RefreshError as error:
+            raise self._refused(error, what) from error
+        except RefreshError as error:
             if getattr(error, "retryable", False):
                 raise Passing("Google's log-in is busy") from error
-            raise LectureError(
-                where="YouTube",
-                field="YOUTUBE_REFRESH_TOKEN",
-                expected="credentials that Google accepts (tokens of a project in testing end "
-                "after 7 days; docs/publish.md)",
-                found=hidden(str(error.args[0] if error.args else "a refusal"), self.secrets),
-            ) from error
-        except (google.auth.exceptions.TransportError, httplib2.HttpLib2Error) as error:
-            raise connection_failure(error, "YouTube", SERVER, self.retry.reached) from error
-        except (OSError, EOFError) as error:
+            expected = (
+                "credentials that Google accepts (tokens of a project in testing end after 7 days; "
+                "docs/publish.md)"
+            )
+            said = upload.hidden(str(error.args[0] if error.args else "a refusal"), self.secrets)
+            refuse("YouTube", "YOUTUBE_REFRESH_TOKEN", expected, said)
+        except (TransportError, httplib2.HttpLib2Error, OSError, EOFError) as error:
             if getattr(error, "filename", None):
                 raise  # a file of ours, not the network
-            raise connection_failure(error, "YouTube", SERVER, self.retry.reached) from error
-        except (ValueError, LookupError, TypeError) as error:
-            expected, found = "an answer as YouTube gives it", "another"
-            raise LectureError(where=f"YouTube: {what}", expected=expected, found=found) from error
+            raise self.lost(error) from error
+        except (ValueError, LookupError, TypeError):
+            self.malformed(what, "an answer as YouTube gives it", "another")
 
-    def _refusal(self, error: Any, what: str) -> Exception:
+    def _refused(self, error: Any, what: str) -> Exception:
         status, reason = int(error.resp.status), _reason_of(error)
-        if status in PASSING or reason in (*_BUSY, _THERE):
+        if status in upload.PASSING or reason in (*_BUSY, _THERE):
             return Passing(f"status {status}", error.resp.get("retry-after", 0))
-        field = what
-        if status == 401:
-            field, expected = "YOUTUBE_REFRESH_TOKEN", "credentials that YouTube accepts"
-        elif reason in _DAILY:
-            expected = "quota left (it is renewed at midnight Pacific time; docs/publish.md)"
-        elif status == 403:
-            expected = "an account that may do this (docs/publish.md)"
-        elif status == 404:
-            expected = "something that exists"
-        elif status < 400:
-            expected = "an answer as YouTube gives it"
-        else:
-            expected = "YouTube to accept it"
-        found = hidden(f"status {status} {reason}".strip(), self.secrets)
-        refusal = Refusal(where="YouTube", field=field, expected=expected, found=found)
-        refusal.status, refusal.reason = status, reason
-        return refusal
+        return self.refusal(status, what, reason, reason if status >= 400 else "odd")
 
 
 def _reason_of(error: Any) -> str:
     """The reason that YouTube gives, one word of its own; empty without one."""
     try:
-        told = json.loads(error.content)["error"]
+        told = parsed(error.content, dict[str, Any], Path("YouTube"))["error"]
         return str(told["errors"][0]["reason"])
-    except (ValueError, LookupError, TypeError):
+    except (LectureError, LookupError, TypeError):
         return ""
 
 
@@ -216,14 +213,12 @@ class _Sending:
     service: Service
     video: Video
     body: dict[str, Any]
-    note: dict[str, Any]
-    keep: Callable[[], None]
+    note: Note
     say: Callable[[str], None]
 
     def run(self, session: str) -> str:
         """Send what is missing; the id of the video."""
-        name = self.video.path.name
-        media = _media(self.video.path, "video/mp4")
+        name, media = self.video.video, _media(self.video.path, "video/mp4")
         request = self.service.client.videos().insert(
             part="snippet,status", body=self.body, notifySubscribers=False, media_body=media
         )
@@ -237,14 +232,14 @@ class _Sending:
             media.begun = True
             if done is None:
                 self._tell(before, request.resumable_progress)
-        return decoded(done, _Sent, "YouTube", name).id
+        return self.service.decoded(done, Item, name).id
 
     def _piece(self, request: Any) -> Any:
         """Send a piece; what YouTube says of the video, after the last one. Raises Passing where
         nothing arrived."""
         before = request.resumable_progress
         try:
-            _, done = self.service._once(self.video.path.name, request.next_chunk)
+            _, done = self.service._once(self.video.video, request.next_chunk)
             if done is None and request.resumable_progress <= before:
                 raise Passing("YouTube accepts no more of the video")
         except Passing:
@@ -259,21 +254,21 @@ class _Sending:
 
     def _keep(self, request: Any) -> None:
         if request.resumable_uri and self.note.get("session") != request.resumable_uri:
-            self.note |= {"session": request.resumable_uri, "session_of": self.video.sha256}
-            self.keep()
+            self.note.save(session=request.resumable_uri, session_of=self.video.sha256)
 
     def _tell(self, before: int, now: int) -> None:
         size = max(1, self.video.size)
         if before * _TENTHS // size != now * _TENTHS // size:
-            self.say(f"{self.video.path.name}: {now * 100 // size} %")
+            self.say(f"{self.video.video}: {now * 100 // size} %")
 
 
-def small(method: Callable[..., Any], path: Path, **query: Any) -> Any:
+def small(
+    method: Callable[..., Any], data: bytes, kind: str = "application/octet-stream", **query: Any
+) -> Any:
     """The request of a file that goes at once: captions, a cover."""
     from googleapiclient.http import MediaInMemoryUpload
 
-    kind = "image/png" if path.suffix == ".png" else "application/octet-stream"
-    return method(media_body=MediaInMemoryUpload(path.read_bytes(), mimetype=kind), **query)
+    return method(media_body=MediaInMemoryUpload(data, mimetype=kind), **query)
 
 
 def _media(path: Path, kind: str) -> Any:

@@ -4,8 +4,9 @@ numbers of finished renders. Is every number the engine's, can every picture be 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from PIL import Image, ImageDraw
 
 import engine
 from engine.errors import LectureError
-from engine.reader import WEIGHT_BYTES
-from render.base.failure import Failure
+from engine.reader import WEIGHT_BYTES, refuse
+from render.base.failure import Failure, attempt
 from render.base.process import share_out
 from render.base.reader import Reader
 from render.media.captions.lint import faults as caption_faults
@@ -62,9 +63,10 @@ class Check:
 def run(checks: Sequence[Check], jobs: int) -> int:
     """Do checks, ``jobs`` at a time, and print what they find; returns the number of faults."""
     total = 0
-    for check, outcome in zip(checks, share_out(_attempt, checks, jobs), strict=True):
-        if isinstance(outcome, str):
-            print(f"{check.name}: cannot be played: {outcome}", flush=True)
+    tried = share_out(partial(attempt, _audit), checks, jobs)
+    for check, outcome in zip(checks, tried, strict=True):
+        if isinstance(outcome, Failure):
+            print(f"{check.name}: cannot be played: {outcome.line}", flush=True)
             total += 1
             continue
         said = "good" if not outcome else f"{len(outcome)} fault{'s'[: len(outcome) > 1]}"
@@ -76,14 +78,10 @@ def run(checks: Sequence[Check], jobs: int) -> int:
     return total
 
 
-def _attempt(check: Check) -> list[Fault] | str:
-    """The faults of a scene; one that fails to play is told as its error."""
+def _audit(check: Check) -> list[Fault]:
     own = check.look.folder and check.look.folder / f"{check.settings.language}_{check.label}"
-    look = Look(check.look.numbers, check.look.pictures, check.look.quarters, own)
-    try:
-        return audit(playthrough.scene_class(check.scene), check.settings, look)
-    except Exception as error:
-        return Failure.of(error).line
+    look = replace(check.look, folder=own)
+    return audit(playthrough.scene_class(check.scene), check.settings, look)
 
 
 def random_weight_files(count: int, folder: Path) -> list[Path]:
@@ -102,55 +100,38 @@ def temporary_folder() -> tempfile.TemporaryDirectory[str]:
 def audit(
     scene_class: type[LectureScene], settings: Settings, look: Look | None = None
 ) -> list[Fault]:
-    """The faults of one scene with one language and one weight file."""
-    return _Audit(settings, look or Look()).of(scene_class)
+    """The faults of one scene with one language and one weight file: looks at it while it is
+    played."""
+    look, recompute, faults = look or Look(), numbers.Recomputer(settings), list[Fault]()
 
-
-class _Audit:
-    """Looks at a scene while it is played."""
-
-    def __init__(self, settings: Settings, look: Look) -> None:
-        self.settings, self.look = settings, look
-        self.recompute = numbers.Recomputer(settings)
-        self.faults: list[Fault] = []
-
-    def of(self, scene_class: type[LectureScene]) -> list[Fault]:
-        pictures = self.look.pictures
-        scene = playthrough.play_class(
-            scene_class,
-            self.settings,
-            at_beat=self._at_beat,
-            at_quarter=self._at_quarter if pictures else None,
-        )
-        if self.look.numbers:
-            self.faults += numbers.check_records(scene.record.numbers(), self.recompute)
-        if pictures:
-            self.faults += fault.check_times(scene.record.showings(), self.settings.language)
-            self.faults += check_captions(scene)
-        return self.faults
-
-    def _at_beat(self, scene: LectureScene, _: np.ndarray | None) -> None:
+    def at_beat(scene: LectureScene, _: np.ndarray | None) -> None:
         items = onscreen.in_drawing_order(scene.mobjects)
-        found = numbers.check_screen(items, self.recompute) if self.look.numbers else []
-        if self.look.pictures:
+        found = [*numbers.check_screen(items, recompute)] if look.numbers else []
+        if look.pictures:
             found += layout.check_layout(items)
-        if found and self.look.folder is not None:
-            path = self.look.folder / f"{scene.info.slug}_{scene.beat_now}.png"
+        if found and look.folder is not None:
+            path = look.folder / f"{scene.info.slug}_{scene.beat_now}.png"
             save_boxed(scene.renderer.draw(scene), found, path)
-        self.faults += [one.at(scene.beat_now, scene.clock) for one in found]
+        faults.extend(one.at(scene.beat_now, scene.clock) for one in found)
 
-    def _at_quarter(self, scene: LectureScene) -> None:
+    def at_quarter(scene: LectureScene) -> None:
         animations = scene.animations or ()
-        found = layout.check_morphs(animations)
-        if self.look.quarters:
+        found = [*layout.check_morphs(animations)]
+        if look.quarters:
             moving = [animation.mobject for animation in animations]
-            found += layout.check_moving(list(onscreen.items(moving)))
-        known = {(one.kind, one.what, one.beat) for one in self.faults}
-        self.faults += [
-            one.at(scene.beat_now, scene.clock)
-            for one in found
-            if (one.kind, one.what, scene.beat_now) not in known
-        ]
+            found += layout.check_margins(list(onscreen.items(moving)))
+        known = {(one.kind, one.what, one.beat) for one in faults}
+        new = [one.at(scene.beat_now, scene.clock) for one in found]
+        faults.extend(one for one in new if (one.kind, one.what, one.beat) not in known)
+
+    quarters = at_quarter if look.pictures else None
+    scene = playthrough.play_class(scene_class, settings, at_beat=at_beat, at_quarter=quarters)
+    if look.numbers:
+        faults += numbers.check_records(scene.record.numbers(), recompute)
+    if look.pictures:
+        faults += fault.check_times(scene.record.showings(), settings.language)
+        faults += check_captions(scene)
+    return faults
 
 
 def save_boxed(frame: np.ndarray, faults: Iterable[Fault], path: Path) -> None:
@@ -185,6 +166,7 @@ def check_in_the_shortest_time(scene: LectureScene) -> list[Fault]:
     """The same, as if every sentence were shown, in either language, only as long as it must be at
     the least, whatever is animated meanwhile. Only the words are checked, not the times."""
     found, slug = [], scene.info.slug
+    slowest = [min(quality.fps for quality in QUALITIES.values())]  # its gaps are the longest
     for language in LANGUAGES:
         now, beats = 0.0, []
         for beat in _beats(scene.timeline):
@@ -192,9 +174,8 @@ def check_in_the_shortest_time(scene: LectureScene) -> list[Fault]:
             least = now + texts.reading_time(said.text, language) + theme.FADE
             beats.append({**beat, "start": now, "end": least})
             now = least
-        slowest = [min(quality.fps for quality in QUALITIES.values())]  # its gaps are the longest
-        faults_there = _check_captions(slug, beats, slowest)
-        found += [Fault(one.kind, f"{language} video, {one.what}") for one in faults_there]
+        for one in _check_captions(slug, beats, slowest):
+            found.append(replace(one, what=f"{language} video, {one.what}"))
     return found
 
 
@@ -255,34 +236,26 @@ def run_number_files(out: Path, slugs: Sequence[str]) -> int:
 
 
 def check_number_file(path: Path) -> tuple[int, list[Fault]]:
-    """Recompute every number of a render from the weights that it names.
-
-    Returns how many there are, and the faults. Raises LectureError where the file or the weights
-    cannot be read, or the weights have changed since in a number of the video. (Other changes
-    leave it up to date: docs/incremental.md.)
-    """
+    """How many numbers a render has, and the faults, recomputed from the weights that it names.
+    Raises LectureError where the file or the weights cannot be read, or the weights have changed
+    since in a number of the video. (Other changes leave it up to date: docs/incremental.md.)"""
     record = Reader(most=WEIGHT_BYTES).json(path, _Record)
     files = record.weights, record.inference_weights
     try:
         own = Settings(
-            record.language, *(Path(one.file) for one in files), record.source, record.target
+            record.language,
+            weights=Path(record.weights.file),
+            inference_weights=Path(record.inference_weights.file),
+            source=record.source,
+            target=record.target,
         )
-        found = numbers.check_records(record.numbers, numbers.Recomputer(own))
+        found = [*numbers.check_records(record.numbers, numbers.Recomputer(own))]
     except LectureError as error:
         raise LectureError(where=path, found=str(error)) from error
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError) as error:
-        raise LectureError(
-            where=path, expected="the numbers of a render", found=f"something else ({error!r})"
-        ) from error
-    for one in _changed(files) if found else ():
-        raise LectureError(
-            where=path,
-            field="weights",
-            expected=f"{one.file} as at rendering (SHA-256 {one.sha256[:12]}…)",
-            found="other contents: render again, then audit",
-        )
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        refuse(path, None, "the numbers of a render", f"something else ({error!r})")
+    for one in files if found else ():
+        if file_digest(Path(one.file)) != one.sha256:
+            expected = f"{one.file} as at rendering (SHA-256 {one.sha256[:12]}…)"
+            refuse(path, "weights", expected, "other contents: render again, then audit")
     return len(record.numbers), found
-
-
-def _changed(files: Iterable[_WeightFile]) -> Iterator[_WeightFile]:
-    return (one for one in files if file_digest(Path(one.file)) != one.sha256)

@@ -7,7 +7,7 @@ import difflib
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,6 @@ import numpy as np
 from PIL import Image
 
 from render.base.differences import entries_moved
-from render.base.failure import Failure
 from render.review.numbers import describe
 from render.review.weights import passes_of
 from scenes import onscreen, playthrough
@@ -32,8 +31,8 @@ _WORD = re.compile(r"[−-]?\d+(?:\.\d+)?|[A-Za-z']+|\s+|.", re.DOTALL)
 
 @dataclass(frozen=True)
 class Shown:
-    """A number on screen: where it comes from, its digits, and its place in percent of the
-    picture (left, top, width, height); no place where none is known."""
+    """A number on screen: where it comes from, its digits without the brackets of an equation, and
+    its place, if it is known, in percent of the picture: left, top, width, height."""
 
     source: str
     text: str
@@ -49,38 +48,29 @@ class Change:
     new: str | None
 
 
-def changes(old: Sequence[Shown], new: Sequence[Shown]) -> list[Change]:
-    """The numbers that are shown otherwise, each kind once, in the order of the new list. Those of
-    one source are matched in order."""
-    return list(
-        dict.fromkeys(
-            Change(source, one.text if one else None, other.text if other else None)
-            for source, one, other in _pairs(old, new)
-            if one is None or other is None or one.text != other.text
-        )
-    )
-
-
-def changed(numbers: Sequence[Shown], others: Sequence[Shown]) -> list[Shown]:
-    """Those of ``numbers`` that have no partner with the same digits among ``others``."""
-    return [
-        one
-        for _, one, other in _pairs(numbers, others)
-        if one is not None and (other is None or other.text != one.text)
-    ]
-
-
-def _pairs(
+def differing(
     old: Iterable[Shown], new: Iterable[Shown]
-) -> Iterator[tuple[str, Shown | None, Shown | None]]:
+) -> list[tuple[Shown | None, Shown | None]]:
+    """The numbers that are shown otherwise, in the order of the new list, those that are gone
+    last. Those of one source are matched in order."""
     waiting: dict[str, list[Shown]] = defaultdict(list)
     for number in old:
         waiting[number.source].append(number)
+    pairs: list[tuple[Shown | None, Shown | None]] = []
     for number in new:
         partners = waiting[number.source]
-        yield number.source, (partners.pop(0) if partners else None), number
-    for source, rest in waiting.items():
-        yield from ((source, number, None) for number in rest)
+        pairs.append((partners.pop(0) if partners else None, number))
+    pairs += [(number, None) for rest in waiting.values() for number in rest]
+    return [(a, b) for a, b in pairs if a is None or b is None or a.text != b.text]
+
+
+def changes(pairs: Iterable[tuple[Shown | None, Shown | None]]) -> tuple[Change, ...]:
+    """What has become of numbers that are shown otherwise, each kind once."""
+    found: dict[Change, None] = {}
+    for a, b in pairs:
+        source = a.source if a else b.source if b else ""
+        found[Change(source, a.text if a else None, b.text if b else None)] = None
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -97,13 +87,11 @@ def sentence(old: str, new: str) -> list[Piece]:
     matcher = difflib.SequenceMatcher(None, first, second, autojunk=False)
     pieces: list[Piece] = []
     for kind, a, b, c, d in matcher.get_opcodes():
+        before, after = "".join(first[a:b]), "".join(second[c:d])
         if kind == "equal":
-            pieces.append(Piece("".join(first[a:b]), "same"))
-            continue
-        if b > a:
-            pieces.append(Piece("".join(first[a:b]), "old"))
-        if d > c:
-            pieces.append(Piece("".join(second[c:d]), "new"))
+            pieces.append(Piece(before, "same"))
+        else:
+            pieces += [Piece(before, "old")] * (b > a) + [Piece(after, "new")] * (d > c)
     return pieces
 
 
@@ -166,10 +154,6 @@ class Compared:
         return next(numbers, self.reasons[0])
 
     @property
-    def changed_numbers(self) -> int:
-        return len(self.numbers)
-
-    @property
     def elsewhere(self) -> bool:
         """Whether numbers change that are on no picture at the end of a beat."""
         return bool(set(self.numbers) - {change for beat in self.beats for change in beat.numbers})
@@ -182,14 +166,6 @@ class Compared:
     def variants(self) -> int:
         """Sentences of which the new weights call for another wording."""
         return sum(beat.old.variant != beat.new.variant for beat in self.beats)
-
-
-def attempt(job: Job) -> Compared | tuple[SceneInfo, Failure]:
-    """As :func:`compare`; a failure is returned, so that the others continue."""
-    try:
-        return compare(job)
-    except Exception as error:
-        return job.scene, Failure.of(error)
 
 
 def compare(job: Job) -> Compared:
@@ -209,7 +185,7 @@ def compare(job: Job) -> Compared:
         tuple(reasons),
         tuple(_beats(old, new)),
         len(new.scene.timeline),
-        tuple(changes(old.numbers, new.numbers)),
+        changes(differing(old.numbers, new.numbers)),
         (old.scene.clock, new.scene.clock),
     )
 
@@ -224,7 +200,7 @@ class _Played:
             job.scene, settings, at_beat=self._keep, draw=True, height=job.height
         )
         self.numbers = [
-            Shown(f"{describe(entry['source'])} .{entry['decimals']}", _bare(entry["shown"]))
+            Shown(f"{describe(entry['source'])} .{entry['decimals']}", entry["shown"].strip("()"))
             for entry in self.scene.record.numbers()
         ]
 
@@ -234,7 +210,7 @@ class _Played:
             [
                 Shown(
                     f"{describe(number.scalar.recipe())} .{number.decimals}",
-                    _bare(number.text),
+                    number.text.strip("()"),
                     _place(onscreen.box_of(number)),
                 )
                 for item in onscreen.items(scene.mobjects)
@@ -244,11 +220,6 @@ class _Played:
         )
 
 
-def _bare(shown: str) -> str:
-    """Without the brackets that a negative number has in an equation."""
-    return shown.strip("()")
-
-
 def _beats(old: _Played, new: _Played) -> list[BeatPair]:
     found = []
     both = zip(old.scene.timeline, new.scene.timeline, strict=True)
@@ -256,14 +227,14 @@ def _beats(old: _Played, new: _Played) -> list[BeatPair]:
         frames = old.frames[index], new.frames[index]
         if before.text == after.text and np.array_equal(*frames):
             continue
-        shown = old.shown[index], new.shown[index]
+        pairs = differing(old.shown[index], new.shown[index])
         found.append(
             BeatPair(
                 after.name,
                 (after.step, after.last_step),
-                _moment(before, frames[0], changed(shown[0], shown[1])),
-                _moment(after, frames[1], changed(shown[1], shown[0])),
-                tuple(changes(*shown)),
+                _moment(before, frames[0], [a for a, _ in pairs if a]),
+                _moment(after, frames[1], [b for _, b in pairs if b]),
+                changes(pairs),
             )
         )
     return found

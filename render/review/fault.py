@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from manim.mobject.text.typst_mobject import Typst
@@ -18,11 +18,8 @@ SHORTEST, FORMULA = 1.0, 2.5
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault: its kind, what is wrong in words, and where on the frame.
-
-    ``box`` is (left, bottom, right, top) in frame units; ``beat`` and ``time`` (seconds) are filled
-    in by the audit.
-    """
+    """What is wrong, in words, and where: ``box`` is (left, bottom, right, top) in frame units;
+    ``beat`` and ``time`` (seconds) are filled in by the audit."""
 
     kind: str
     what: str
@@ -49,14 +46,10 @@ def needed(showing: Showing, language: str) -> float:
     return max(SHORTEST, 0.7 * len(text) / speed)
 
 
-def check_times(showings: Sequence[Showing], language: str) -> list[Fault]:
+def check_times(showings: Sequence[Showing], language: str) -> Iterator[Fault]:
     """Text that left before it could be read."""
-    faults = []
     for showing in showings:
-        least = needed(showing, language)
+        text, least = showing.item.text, needed(showing, language)
         if showing.seconds < least - 0.05:
-            what = (
-                f"{showing.item.text!r} is shown for {showing.seconds:.1f} s, needs {least:.1f} s"
-            )
-            faults.append(Fault("time", what, box_of(showing.item.mobject)).at("", showing.first))
-    return faults
+            what = f"{text!r} is shown for {showing.seconds:.1f} s, needs {least:.1f} s"
+            yield Fault("time", what, box_of(showing.item.mobject), time=showing.first)

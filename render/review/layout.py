@@ -40,41 +40,34 @@ _TOLERANCE = 0.02
 Ends = tuple[Mobject | None, Mobject | None]
 
 
-def check_layout(items: Sequence[Item]) -> list[Fault]:
+def check_layout(items: Sequence[Item]) -> Iterator[Fault]:
     """All layout checks on what is on screen now, in drawing order."""
     texts = [item for item in items if isinstance(item, TextItem)]
     shapes = [item for item in items if isinstance(item, Shape)]
-    return [
-        *check_margins(texts, shapes),
-        *check_overlaps(texts),
-        *check_lines(texts, shapes),
-        *check_sizes(texts),
-        *check_contrast(items),
-        *check_glyphs(texts),
-    ]
+    yield from check_margins(items)
+    yield from check_overlaps(texts)
+    yield from check_lines(texts, shapes)
+    yield from check_sizes(texts)
+    yield from check_contrast(items)
+    yield from check_glyphs(texts)
 
 
-def check_moving(items: Sequence[Item]) -> list[Fault]:
-    """What must hold even while things move: inside the frame, and no text fixed over text."""
-    texts = [item for item in items if isinstance(item, TextItem)]
-    shapes = [item for item in items if isinstance(item, Shape)]
-    return check_margins(texts, shapes)
-
-
-def check_margins(texts: Sequence[TextItem], shapes: Sequence[Shape]) -> list[Fault]:
-    """Everything inside the frame with its margin, text above the zone of captions."""
-    faults = []
-    for item in (*texts, *shapes):
-        box = item.box
+def check_margins(items: Sequence[Item]) -> Iterator[Fault]:
+    """Everything inside the frame with its margin, text above the zone of captions. It must hold
+    even while things move."""
+    for item in items:
+        is_text = isinstance(item, TextItem)
         name = item.text if isinstance(item, TextItem) else type(item.mobject).__name__
-        left, bottom, right, top = box
+        left, bottom, right, top = item.box
+        said = ""
         if left < -_MARGIN_X - _SLACK or right > _MARGIN_X + _SLACK:
-            faults.append(Fault("margin", f"{name!r} is closer than 4 % to a side", box))
+            said = "closer than 4 % to a side"
         elif top > _MARGIN_Y + _SLACK or bottom < -_MARGIN_Y - _SLACK:
-            faults.append(Fault("margin", f"{name!r} is closer than 4 % to the edge", box))
-        elif bottom < theme.CAPTION_ZONE - _SLACK and isinstance(item, TextItem):
-            faults.append(Fault("margin", f"{name!r} is where captions are shown", box))
-    return faults
+            said = "closer than 4 % to the edge"
+        elif bottom < theme.CAPTION_ZONE - _SLACK and is_text:
+            said = "where captions are shown"
+        if said:
+            yield Fault("margin", f"{name!r} is {said}", item.box)
 
 
 def inner_box(item: TextItem) -> Box:
@@ -88,44 +81,36 @@ def _overlap(a: Box, b: Box) -> bool:
     return bool(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3])
 
 
-def check_overlaps(texts: Sequence[TextItem]) -> list[Fault]:
+def check_overlaps(texts: Sequence[TextItem]) -> Iterator[Fault]:
     """Text over other text."""
     boxes = [inner_box(item) for item in texts]
-    faults = []
     for (i, a), (j, b) in combinations(enumerate(texts), 2):
         if _overlap(boxes[i], boxes[j]):
-            what = f"{a.text!r} and {b.text!r} overlap"
-            faults.append(Fault("overlap", what, box_of(a.mobject, b.mobject)))
-    return faults
+            box = box_of(a.mobject, b.mobject)
+            yield Fault("overlap", f"{a.text!r} and {b.text!r} overlap", box)
 
 
-def check_lines(texts: Sequence[TextItem], shapes: Sequence[Shape]) -> list[Fault]:
+def check_lines(texts: Sequence[TextItem], shapes: Sequence[Shape]) -> Iterator[Fault]:
     """Text crossed by a line: the stroke of a shape that runs through its ink."""
-    faults = []
-    strokes = [s for s in shapes if _has_line(s.mobject)]
+    strokes = [
+        shape
+        for shape in shapes
+        if shape.mobject.get_stroke_opacity() > 0.1 and shape.mobject.get_stroke_width() > 0
+    ]
     outlines: dict[int, np.ndarray] = {}
     for item in texts:
-        box = inner_box(item)
+        left, bottom, right, top = box = inner_box(item)
+        roots = [ancestor for ancestor in item.path if isinstance(ancestor, Root)]
         for shape in strokes:
-            if _related(item, shape) or not _overlap(box, shape.box):
+            if any(root in shape.path for root in roots) or not _overlap(box, shape.box):
                 continue
             if id(shape) not in outlines:
                 outlines[id(shape)] = _polyline(shape.mobject)
-            if _crosses(outlines[id(shape)], box):
+            x, y = outlines[id(shape)].T
+            if ((x > left) & (x < right) & (y > bottom) & (y < top)).any():
                 what = f"{item.text!r} is crossed by a {type(shape.mobject).__name__}"
-                faults.append(Fault("line", what, item.box))
+                yield Fault("line", what, item.box)
                 break
-    return faults
-
-
-def _related(item: TextItem, shape: Shape) -> bool:
-    return bool(
-        any(isinstance(ancestor, Root) and ancestor in shape.path for ancestor in item.path)
-    )
-
-
-def _has_line(mobject: VMobject) -> bool:
-    return float(mobject.get_stroke_opacity()) > 0.1 and mobject.get_stroke_width() > 0
 
 
 def _polyline(mobject: VMobject) -> np.ndarray:
@@ -138,29 +123,20 @@ def _polyline(mobject: VMobject) -> np.ndarray:
     return np.asarray(points).reshape(-1, 2)
 
 
-def _crosses(points: np.ndarray, box: Box) -> bool:
-    x, y = points[:, 0], points[:, 1]
-    return bool(((x > box[0]) & (x < box[2]) & (y > box[1]) & (y < box[3])).any())
-
-
-def check_sizes(texts: Sequence[TextItem]) -> list[Fault]:
+def check_sizes(texts: Sequence[TextItem]) -> Iterator[Fault]:
     """No text under the smallest size, the mini map's labels apart."""
-    faults = []
     for item in texts:
-        if not isinstance(item.mobject, Glyphs):
-            continue
-        size = item.em / theme.EM
-        in_map = any(isinstance(ancestor, MiniMap) for ancestor in item.path)
-        least = theme.MAP if in_map else theme.SMALLEST
-        if size < least - 0.3:
-            what = f"{item.text!r} has size {size:.1f}, at least {least} is readable"
-            faults.append(Fault("size", what, item.box))
-    return faults
+        if isinstance(item.mobject, Glyphs):
+            size = item.em / theme.EM
+            in_map = any(isinstance(ancestor, MiniMap) for ancestor in item.path)
+            least = theme.MAP if in_map else theme.SMALLEST
+            if size < least - 0.3:
+                what = f"{item.text!r} has size {size:.1f}, at least {least} is readable"
+                yield Fault("size", what, item.box)
 
 
-def check_contrast(items: Sequence[Item]) -> list[Fault]:
+def check_contrast(items: Sequence[Item]) -> Iterator[Fault]:
     """Every text against what lies behind it."""
-    faults = []
     for position, item in enumerate(items):
         if not isinstance(item, TextItem):
             continue
@@ -171,9 +147,8 @@ def check_contrast(items: Sequence[Item]) -> list[Fault]:
             ratio = theme.contrast(ink, behind)
             if ratio < least - 0.05:
                 what = f"{item.text!r} has contrast {ratio:.1f}, at least {least} is readable"
-                faults.append(Fault("contrast", what, item.box))
+                yield Fault("contrast", what, item.box)
                 break
-    return faults
 
 
 def _inks(item: TextItem) -> list[tuple[ManimColor, float, np.ndarray]]:
@@ -202,32 +177,26 @@ def _behind(below: Sequence[Item], where: np.ndarray) -> ManimColor:
     return color
 
 
-def check_glyphs(texts: Sequence[TextItem]) -> list[Fault]:
+def check_glyphs(texts: Sequence[TextItem]) -> Iterator[Fault]:
     """Characters without a glyph, in raw Manim text as well; and raw text in another font."""
-    faults = []
     for item in texts:
-        if isinstance(item.mobject, (Glyphs, Text)):
-            lost = fonts.missing(item.text)
-            if lost:
-                what = f"{item.text!r}: no glyph for {lost!r}"
-                faults.append(Fault("glyph", what, item.box))
+        if isinstance(item.mobject, (Glyphs, Text)) and (lost := fonts.missing(item.text)):
+            yield Fault("glyph", f"{item.text!r}: no glyph for {lost!r}", item.box)
         if isinstance(item.mobject, Text) and item.mobject.font != theme.FONT:
             what = f"{item.text!r} is set in {item.mobject.font or 'the system font'}"
-            faults.append(Fault("glyph", what, item.box))
-    return faults
+            yield Fault("glyph", what, item.box)
 
 
-def check_morphs(animations: Iterable[Animation]) -> list[Fault]:
+def check_morphs(animations: Iterable[Animation]) -> Iterator[Fault]:
     """Faults of the animations that are playing now."""
-    found = []
     for animation in flat(animations):
         if isinstance(animation, Flight) and animation.has_landed:
             continue  # the new text is there, whole
-        faults = [_melting(*pair) for ends in ends_of(animation) for pair in text_pairs(*ends)]
-        if not any(faults) and isinstance(animation, Transform):
-            faults = [_bent(*pair) for pair in _on_the_way(animation)]
-        found += [fault for fault in faults if fault is not None]
-    return found
+        pairs = [pair for ends in ends_of(animation) for pair in text_pairs(*ends)]
+        faults = [fault for pair in pairs if (fault := _melting(*pair))]
+        if not faults and isinstance(animation, Transform):
+            faults = [fault for pair in _on_the_way(animation) if (fault := _bent(*pair))]
+        yield from faults
 
 
 def flat(animations: Iterable[Animation]) -> Iterator[Animation]:

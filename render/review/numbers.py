@@ -13,8 +13,8 @@ import numpy as np
 from manim import Text
 from manim.mobject.text.typst_mobject import Typst
 
-import engine
 from render.review.fault import Fault
+from render.review.weights import passes_of
 from scenes import theme
 from scenes.onscreen import Item, TextItem, box_of
 from scenes.parts import Glyphs, Grid, Number, Phrase, Root
@@ -43,22 +43,8 @@ class Recomputer:
     """Values from their recipes, by forward passes of its own."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self._traces: dict[str, engine.Trace] = {}
-
-    def trace(self, run: str) -> engine.Trace:
-        if run not in self._traces:
-            settings = self.settings
-            if run == "training":
-                weights = engine.load_weights(settings.weights)
-                trace = engine.training_pass(weights, settings.source, settings.target)
-            else:
-                weights = engine.load_weights(settings.weights_for_inference)
-                length = int(run.rsplit(" ", 1)[1])
-                prefix = self.trace("training").target_tokens[:length]
-                trace = engine.inference_pass(weights, prefix, settings.source)
-            self._traces[run] = trace
-        return self._traces[run]
+        self._passes = passes_of(settings)
+        self.trace = self._passes.trace
 
     def value(self, recipe: Mapping[str, Any]) -> float:
         """The exact value of a recipe. Raises KeyError or IndexError where it names nothing."""
@@ -67,31 +53,24 @@ class Recomputer:
         if "operation" in recipe:
             operands = [self.value(operand) for operand in recipe["of"]]
             return float(OPERATIONS[recipe["operation"]](*operands))
-        trace = self.trace(recipe["run"])
-        kind, _, name = recipe["name"].rpartition(":")
-        index = tuple(recipe["index"])
-        if kind == "shape":
-            return float(trace[name].shape[index[0]])
-        array = trace.weights.matrices[name] if kind == "weights" else trace[name]
-        return float(np.asarray(array)[index])
+        values = self._passes.value(recipe["run"], recipe["name"])
+        return float(np.asarray(values)[tuple(recipe["index"])])
 
 
-def check_records(numbers: Sequence[Mapping[str, Any]], recompute: Recomputer) -> list[Fault]:
+def check_records(numbers: Sequence[Mapping[str, Any]], recompute: Recomputer) -> Iterator[Fault]:
     """The entries of a ``numbers.json`` against the engine."""
-    faults = []
     for entry in numbers:
         try:
             exact = recompute.value(entry["source"])
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError) as error:
             what = f"{entry.get('shown')} has a source that cannot be computed: {error!r}"
-            faults.append(Fault("number", what).at("", float(entry.get("first", 0))))
+            yield Fault("number", what, time=float(entry.get("first", 0)))
             continue
         said = shown(exact, entry["decimals"])
         if exact != entry["exact"] or said != _unsigned(entry["shown"]):
             recipe = describe(entry["source"])
             what = f"shows {entry['shown']}, the engine says {exact!r} ({recipe})"
-            faults.append(Fault("number", what).at("", float(entry["first"])))
-    return faults
+            yield Fault("number", what, time=float(entry["first"]))
 
 
 def _unsigned(text: str) -> str:
@@ -107,13 +86,12 @@ def describe(recipe: Mapping[str, Any]) -> str:
     return f"{recipe['run']} {recipe['name']}{list(recipe['index'])}"
 
 
-def check_digits(items: Sequence[Item]) -> list[Fault]:
+def check_digits(items: Sequence[Item]) -> Iterator[Fault]:
     """Digits on screen that are neither a traced number, nor a step, nor part of a name."""
-    return [
-        Fault("digits", f"digits without a source: {stray} in {item.text!r}", item.box)
-        for item in items
-        if isinstance(item, TextItem) and (stray := stray_digits(item))
-    ]
+    for item in items:
+        if isinstance(item, TextItem) and (stray := stray_digits(item)):
+            what = f"digits without a source: {stray} in {item.text!r}"
+            yield Fault("digits", what, item.box)
 
 
 def stray_digits(item: TextItem) -> str:
@@ -133,27 +111,24 @@ def stray_digits(item: TextItem) -> str:
     return " ".join(re.findall(r"\d[\d.]*", text))
 
 
-def check_shapes(items: Sequence[Item]) -> list[Fault]:
+def check_shapes(items: Sequence[Item]) -> Iterator[Fault]:
     """Text whose outlines no longer say what its record says (a Transform that left it behind)."""
-    return [
-        Fault("stale", f"the outlines no longer say {item.text!r}", item.box)
-        for item in _glyphs(items)
-        if not item.mobject.is_intact()
-    ]
+    for item in _glyphs(items):
+        if not item.mobject.is_intact():
+            yield Fault("stale", f"the outlines no longer say {item.text!r}", item.box)
 
 
 def _glyphs(items: Sequence[Item]) -> list[TextItem]:
     return [i for i in items if isinstance(i, TextItem) and isinstance(i.mobject, Glyphs)]
 
 
-def check_screen(items: Sequence[Item], recompute: Recomputer) -> list[Fault]:
+def check_screen(items: Sequence[Item], recompute: Recomputer) -> Iterator[Fault]:
     """Digits, outlines, equations and matrices of what is on screen now."""
-    return [
-        *check_digits(items),
-        *check_shapes(items),
-        *check_equations(items),
-        *check_tables(items, recompute),
-    ]
+    yield from check_digits(items)
+    yield from check_shapes(items)
+    yield from check_equations(items)
+    yield from check_tables(items, recompute)
+    yield from check_softmax_rows(items)
 
 
 def lines(items: Sequence[Item]) -> list[list[TextItem]]:
@@ -172,17 +147,14 @@ def lines(items: Sequence[Item]) -> list[list[TextItem]]:
     return found
 
 
-def check_equations(items: Sequence[Item]) -> list[Fault]:
+def check_equations(items: Sequence[Item]) -> Iterator[Fault]:
     """Equations with ``=`` whose shown digits do not come to the shown result."""
-    faults = []
     for line in lines(items):
-        text = " ".join(_text(item) for item in line)
-        for match in _EQUATION.finditer(text):
+        for match in _EQUATION.finditer(" ".join(_text(item) for item in line)):
             left, result = match.groups()
-            if not rounds_to(work_out(left), result.strip("()").removeprefix("+")):
+            if not rounds_to(work_out(left), _unsigned(result)):
                 what = f"{left} = {result} does not add up in the shown digits"
-                faults.append(Fault("equation", what, box_of(*(i.mobject for i in line))))
-    return faults
+                yield Fault("equation", what, box_of(*(i.mobject for i in line)))
 
 
 def _text(item: TextItem) -> str:
@@ -194,7 +166,7 @@ def work_out(expression: str) -> Decimal:
     """The value of a shown expression, × and ÷ first. NaN where it divides by zero."""
     total, product, sign, operator = Decimal(0), Decimal(1), 1, "×"
     for root, number, following in _OPERATION.findall(expression):
-        value = as_decimal(number.strip("()").removeprefix("+"))
+        value = as_decimal(_unsigned(number))
         try:
             value = value.sqrt() if root else value
             product = product / value if operator == "÷" else product * value
@@ -214,36 +186,31 @@ def _numbers(items: Sequence[Item]) -> Iterator[tuple[TextItem, Number]]:
             yield item, item.mobject
 
 
-def check_tables(items: Sequence[Item], recompute: Recomputer) -> list[Fault]:
+def check_tables(items: Sequence[Item], recompute: Recomputer) -> Iterator[Fault]:
     """Every matrix that is on screen."""
     grids: dict[int, tuple[Grid, list[Number]]] = {}
     for item, number in _numbers(items):
         for ancestor in item.path:
             if isinstance(ancestor, Grid):
                 grids.setdefault(id(ancestor), (ancestor, []))[1].append(number)
-    faults = [f for grid, numbers in grids.values() for f in check_grid(grid, numbers, recompute)]
-    return faults + check_softmax_rows(items)
+    for grid, numbers in grids.values():
+        rows = visual_rows([n for n in numbers if n.scalar.is_traced])
+        for what in check_grid(grid, rows, recompute) if rows else ():
+            yield Fault("table", f"{grid.values.name}: {what}", box_of(grid))
 
 
-def check_grid(grid: Grid, numbers: list[Number], recompute: Recomputer) -> list[Fault]:
-    """One matrix: order of its numbers, and its labels."""
-    rows = visual_rows([n for n in numbers if n.scalar.is_traced])
-    if not rows:
-        return []
-    faults = []
+def check_grid(grid: Grid, rows: list[list[Number]], recompute: Recomputer) -> Iterator[str]:
+    """One matrix: what is wrong with the order of its numbers, and its labels."""
     for row in rows:
         fixed = {(n.scalar.source[1], n.scalar.source[2][:-1]) for n in row}
         last = [n.scalar.source[2][-1] for n in row]
         if len(fixed) > 1 or any(b <= a for a, b in pairwise(last)):
-            return [_fault(grid, "transposed or mixed up: a row on screen is not in the trace")]
+            yield "transposed or mixed up: a row on screen is not in the trace"
+            return
     heads = [row[0].scalar.source[2][:-1] for row in rows]
     if any(b <= a for a, b in pairwise(heads)):
-        faults.append(_fault(grid, f"a row is shown twice or out of order: rows {heads}"))
-    return faults + check_labels(grid, rows, recompute)
-
-
-def _fault(grid: Grid, what: str) -> Fault:
-    return Fault("table", f"{grid.values.name}: {what}", box_of(grid))
+        yield f"a row is shown twice or out of order: rows {heads}"
+    yield from check_labels(grid, rows, recompute)
 
 
 def visual_rows(numbers: Sequence[Number]) -> list[list[Number]]:
@@ -257,20 +224,23 @@ def visual_rows(numbers: Sequence[Number]) -> list[list[Number]]:
     return [sorted(row, key=lambda n: float(n.get_x())) for row in rows]
 
 
-def check_labels(grid: Grid, rows: list[list[Number]], recompute: Recomputer) -> list[Fault]:
-    """Row and column labels against the tokens that the trace's axes stand for."""
-    faults = []
+def check_labels(grid: Grid, rows: list[list[Number]], recompute: Recomputer) -> Iterator[str]:
+    """Row and column labels against the tokens that the trace's axes stand for, and their
+    colours."""
     row_names, column_names = axis_names(grid.values.name, recompute, grid.values.run)
     for row in rows:
-        label = _nearest(grid.row_labels, row[0].midline, axis=1)
         index = row[0].scalar.source[2]
-        if row_names and label is not None and len(index) >= 2:
-            faults += _compare(grid, label, row_names[index[-2]], "row")
+        if row_names and len(index) >= 2:
+            label = _nearest(grid.row_labels, row[0].midline, axis=1)
+            yield from _compare("row", label, row_names[index[-2]])
     for number in rows[0]:
-        label = _nearest(grid.column_labels, float(number.get_x()), axis=0)
-        if column_names and label is not None:
-            faults += _compare(grid, label, column_names[number.scalar.source[2][-1]], "column")
-    return faults + _check_label_colours(grid)
+        if column_names:
+            label = _nearest(grid.column_labels, float(number.get_x()), axis=0)
+            yield from _compare("column", label, column_names[number.scalar.source[2][-1]])
+    swapped = (grid.row_labels, theme.KEY), (grid.column_labels, theme.QUERY)
+    wrong = (len(labels) and labels[0][0].get_fill_color() == color for labels, color in swapped)
+    if grid.values.name.endswith(_PAIRS) and any(wrong):
+        yield "axis labels are swapped: rows are queries, columns are keys"
 
 
 def _nearest(labels: Any, where: float, axis: int) -> Phrase | None:
@@ -281,18 +251,9 @@ def _nearest(labels: Any, where: float, axis: int) -> Phrase | None:
     return nearest if nearest is not None and distance(nearest) < 0.4 else None
 
 
-def _compare(grid: Grid, label: Phrase, token: str, which: str) -> list[Fault]:
-    if token in label.text or not re.search(r"\w", label.text):
-        return []
-    return [_fault(grid, f"a {which} label says {label.text!r}, the trace {token!r}")]
-
-
-def _check_label_colours(grid: Grid) -> list[Fault]:
-    swapped = (grid.row_labels, theme.KEY), (grid.column_labels, theme.QUERY)
-    wrong = (len(labels) and labels[0][0].get_fill_color() == color for labels, color in swapped)
-    if grid.values.name.endswith(_PAIRS) and any(wrong):
-        return [_fault(grid, "axis labels are swapped: rows are queries, columns are keys")]
-    return []
+def _compare(which: str, label: Phrase | None, token: str) -> Iterator[str]:
+    if label is not None and token not in label.text and re.search(r"\w", label.text):
+        yield f"a {which} label says {label.text!r}, the trace {token!r}"
 
 
 def axis_names(
@@ -321,7 +282,7 @@ def axis_names(
     return None, None
 
 
-def check_softmax_rows(items: Sequence[Item]) -> list[Fault]:
+def check_softmax_rows(items: Sequence[Item]) -> Iterator[Fault]:
     """Rows of weights or probabilities that stand whole on screen: the shown digits sum to 1
     within their rounding."""
     rows: dict[tuple[Any, ...], list[Number]] = {}
@@ -330,18 +291,13 @@ def check_softmax_rows(items: Sequence[Item]) -> list[Fault]:
             run, name, index = number.scalar.source
             holder = id(item.path[-1]) if item.path else 0
             rows.setdefault((holder, run, name, index[:-1]), []).append(number)
-    return [fault for numbers in rows.values() for fault in _check_sum(numbers)]
-
-
-def _check_sum(numbers: Sequence[Number]) -> list[Fault]:
-    places = {n.scalar.source[2][-1] for n in numbers}
-    if len(places) < len(numbers) or len(places) < 2:
-        return []
-    if abs(sum(n.scalar.exact for n in numbers) - 1) > 1e-9:  # only a part of the row is there
-        return []
-    total = sum((as_decimal(n.text) for n in numbers), Decimal(0))
-    slack = Decimal(len(numbers)) / 2 * Decimal(1).scaleb(-numbers[0].decimals)
-    if abs(total - 1) > slack:
-        what = f"shown weights {[n.text for n in numbers]} sum to {total}"
-        return [Fault("softmax", what, box_of(*numbers))]
-    return []
+    for numbers in rows.values():
+        places = {n.scalar.source[2][-1] for n in numbers}
+        part = abs(sum(n.scalar.exact for n in numbers) - 1) > 1e-9
+        if part or len(places) < len(numbers) or len(places) < 2:
+            continue
+        total = sum((as_decimal(n.text) for n in numbers), Decimal(0))
+        slack = Decimal(len(numbers)) / 2 * Decimal(1).scaleb(-numbers[0].decimals)
+        if abs(total - 1) > slack:
+            what = f"shown weights {[n.text for n in numbers]} sum to {total}"
+            yield Fault("softmax", what, box_of(*numbers))

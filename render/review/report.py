@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from rich.console import Console
 from rich.table import Table
 
-from render.base import files
+from render.base import files, template
 from render.base.project import ASSETS
 from render.base.reader import Reader
 from render.review.compare import Compared
@@ -64,14 +63,8 @@ def _file(name: str) -> Markup:
 
 def write(path: Path, names: Names, both: Both, scenes: Sequence[Compared]) -> None:
     """Put the page in place, whole or not at all. Raises LectureError."""
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template("page.html.jinja").render(
+    page = template.render(
+        "web/compare/page.html.jinja",
         names=names,
         say=names.say,
         count=names.count,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from render.base.failure import Failure
+from render.base.failure import Failure, attempt
 from render.base.files import make_folder, replacing
 from render.base.process import share_out
 from scenes import fonts, playthrough
@@ -73,19 +74,12 @@ def write(order: SheetOrder) -> Path:
     return order.path
 
 
-def attempt(order: SheetOrder) -> Path | Failure:
-    """As :func:`write`; a failure is returned, so that the others continue."""
-    try:
-        return write(order)
-    except Exception as error:
-        return Failure.of(error, f"{order.path.stem}: no sheet")
-
-
 def write_all(orders: Sequence[SheetOrder], jobs: int) -> Iterator[Path | Failure]:
     """Draw sheets, ``jobs`` at a time, and yield their paths in order, or why there is none.
-
-    Raises LectureError at once where nothing can be written in a folder.
-    """
+    Raises LectureError where nothing can be written in a folder."""
     for folder in dict.fromkeys(order.folder for order in orders):
         make_folder(folder)
-    return share_out(attempt, orders, jobs)
+    for order, done in zip(orders, share_out(partial(attempt, write), orders, jobs), strict=True):
+        if isinstance(done, Failure):
+            done = replace(done, line=f"{order.path.stem}: no sheet: {done.line}")
+        yield done

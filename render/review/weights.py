@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engine.comparison import differences
 from engine.errors import LectureError
 from engine.passes import Passes
+from engine.trace import Trace
 
 if TYPE_CHECKING:
     from scenes.settings import Settings
@@ -33,20 +34,18 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Matrix:
-    """A matrix that differs; rows are outputs, as in the file. ``old`` or ``new`` is None where
+    """A matrix that differs; rows are outputs, as in the file. ``old`` and ``new`` are None where
     only one file has it, or they are of different shapes."""
 
     name: str
-    old: list[list[float]] | None
-    new: list[list[float]] | None
+    old: NDArray[Any] | None
+    new: NDArray[Any] | None
     shape: str
 
     @property
     def differences(self) -> NDArray[Any]:
         """New minus old; empty where they cannot be subtracted."""
-        if self.old is None or self.new is None:
-            return np.zeros((0, 0))
-        return np.subtract(self.new, self.old)
+        return np.zeros((0, 0)) if self.old is None or self.new is None else self.new - self.old
 
     @property
     def changed(self) -> int:
@@ -55,8 +54,7 @@ class Matrix:
     @property
     def largest(self) -> float:
         """The greatest change, with its sign; 0 where they cannot be compared."""
-        apart = self.differences.ravel()
-        return float(apart[np.argmax(np.abs(apart))]) if apart.size else 0.0
+        return max(self.differences.ravel().tolist(), key=abs, default=0.0)
 
     @property
     def is_small(self) -> bool:
@@ -66,13 +64,13 @@ class Matrix:
     def cells(self) -> Iterator[Cell]:
         """Cell by cell: blue where it became less, orange where it became more."""
         assert self.old is not None and self.new is not None
-        for row, (before, after) in enumerate(zip(self.old, self.new, strict=True), 1):
-            for column, (was, now) in enumerate(zip(before, after, strict=True), 1):
-                if was == now:
-                    yield Cell(_plain(now, 3))
-                    continue
+        for (row, column), old in np.ndenumerate(self.old):
+            was, now = float(old), float(self.new[row, column])
+            if was == now:
+                yield Cell(_plain(now, 3))
+            else:
                 colour = "rgb({:.0f} {:.0f} {:.0f})".format(*_fill((now - was) / abs(self.largest)))
-                title = f"[{row}, {column}]: {_plain(was, 6)} → {_plain(now, 6)}"
+                title = f"[{row + 1}, {column + 1}]: {_plain(was, 6)} → {_plain(now, 6)}"
                 yield Cell(_plain(now, 3), colour, title)
 
     def picture(self) -> bytes:
@@ -136,19 +134,14 @@ def compare(old: Passes, new: Passes) -> Both:
     """Two pairs of weight files on the same sentences. Raises LectureError."""
     first, second = old.trace("training"), new.trace("training")
     before, after = first.weights, second.weights
-    lines = differences(before, after)
     return Both(
-        others=[line for line in lines if line.startswith(_OTHER)],
-        matrices=_matrices(before.matrices, after.matrices),
-        values=_values(first, second),
+        others=[line for line in differences(before, after) if line.startswith(_OTHER)],
+        matrices=list(_matrices(before.matrices, after.matrices)),
+        values=list(_values(first, second)),
         all_values=len(list(first)),
-        loss=(_loss(first), _loss(second)),
+        loss=(float(first["loss.mean"]), float(second["loss.mean"])),
         writes=(_writes(old), _writes(new)),
     )
-
-
-def _loss(trace: Any) -> float:
-    return float(np.asarray(trace["loss.mean"]))
 
 
 def _writes(passes: Passes) -> str:
@@ -161,36 +154,23 @@ def _writes(passes: Passes) -> str:
         return "–"
 
 
-def _matrices(before: Any, after: Any) -> list[Matrix]:
-    found = []
+def _matrices(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Matrix]:
     for name in dict.fromkeys([*before, *after]):
-        old, new = before.get(name), after.get(name)
-        if old is not None and new is not None and np.array_equal(old, new):
-            continue
-        same = old is not None and new is not None and old.shape == new.shape
-        there = new if new is not None else old
-        found.append(
-            Matrix(
-                name,
-                np.atleast_2d(old).tolist() if same else None,
-                np.atleast_2d(new).tolist() if same else None,
-                " × ".join(map(str, there.shape)),
-            )
-        )
-    return found
+        there = [each[name] for each in (before, after) if name in each]
+        shape = " × ".join(map(str, there[-1].shape))
+        if len({one.shape for one in there}) > 1 or len(there) == 1:
+            yield Matrix(name, None, None, shape)
+        elif not np.array_equal(*there):
+            yield Matrix(name, np.atleast_2d(there[0]), np.atleast_2d(there[1]), shape)
 
 
-def _values(first: Any, second: Any) -> list[Value]:
-    found = []
+def _values(first: Trace, second: Trace) -> Iterator[Value]:
     for name in first:
-        if name not in second:
-            continue
-        old, new = np.asarray(first[name]), np.asarray(second[name])
-        if old.shape != new.shape:
-            found.append(Value(name, new.size, new.size, None))
-        elif not np.array_equal(old, new):
-            apart = np.abs(new.astype(float) - old.astype(float))
-            found.append(
-                Value(name, int(np.count_nonzero(apart)), apart.size, float(np.nanmax(apart)))
-            )
-    return found
+        if name in second:
+            old, new = np.asarray(first[name]), np.asarray(second[name])
+            if old.shape != new.shape:
+                yield Value(name, new.size, new.size, None)
+            elif not np.array_equal(old, new):
+                apart = np.abs(new.astype(float) - old.astype(float))
+                largest = float(np.nanmax(apart))
+                yield Value(name, int(np.count_nonzero(apart)), apart.size, largest)

@@ -7,9 +7,9 @@ measured so (EBU R 128: LUFS, true peak in dBTP).
 
 from __future__ import annotations
 
-import json
+import contextlib
+import itertools
 import wave
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from engine.errors import LectureError
 from render.base.files import replacing
-from render.base.reads import Json, Made, Reads
+from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.media.quality import AUDIO_RATE
 
 Samples = NDArray[np.float64]
@@ -26,8 +26,6 @@ ENDINGS = (".wav", ".m4a", ".mp3", ".flac", ".ogg")
 LONGEST = 180.0  # seconds
 #: what follows a beat's speech before the next beat begins, in seconds
 BREATH = 0.35
-_BYTES = 2
-_HEAD = 44  # bytes before the samples
 _UNKNOWN = 0x7FFFF000  # this size or more in a WAV file's header means unknown
 _CUT_SHORT = 0.5  # seconds that may be missing of what a file announces
 
@@ -44,42 +42,26 @@ _FADE = int(0.003 * AUDIO_RATE)
 _LOOKAHEAD = int(0.004 * AUDIO_RATE)
 
 
-def make(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    reads: Reads,
-    into: Path,
-    tell: Callable[[int], None],
-) -> dict[str, Path]:
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """``sound``: the recording ``file``, prepared. Facts: ``seconds`` that its beat must last.
     Of a recording that cannot be used there is no sound, and the fact ``bad`` says why."""
     target, source = into / "sound.wav", Path(spec["file"])
-    found: dict[str, Path] = {}
-    facts: dict[str, Json] = {"seconds": 0.0}
+    with contextlib.suppress(OSError):  # which is reported when it is opened
+        reads.uses(source)
     try:
-        try:
-            reads.uses(source)
-        except OSError as error:
-            raise _unreadable(source, error) from error
         prepare(source, target)
-        facts["seconds"] = seconds_of(target)
-        found["sound"] = target
     except LectureError as error:
         if error.field != "recording":
             raise
-        facts["bad"] = str(error)
-    (into / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
-    return {**found, "facts": into / "facts.json"}
+        return {"facts": {"seconds": 0.0, "bad": str(error)}}
+    return {"sound": target, "facts": {"seconds": seconds_of(target)}}
 
 
 def seconds_of(path: Path) -> float:
-    """How long a beat must last for a prepared sound, breath and all; 0 where there is none.
-
-    Raises OSError if it cannot be read.
-    """
-    if not path.is_file():
-        return 0.0
-    return max(0, path.stat().st_size - _HEAD) // _BYTES / AUDIO_RATE + BREATH
+    """How long a beat must last for a prepared sound, breath and all. Raises OSError."""
+    with wave.open(str(path)) as file:
+        seconds: float = file.getnframes() / AUDIO_RATE
+    return seconds + BREATH
 
 
 def read(path: Path) -> Samples:
@@ -96,21 +78,22 @@ def read(path: Path) -> Samples:
             stream = container.streams.audio[0]
             announced = float((stream.duration or 0) * (stream.time_base or 0))
             resampler = av.AudioResampler(format="fltp", layout="stereo", rate=AUDIO_RATE)
-            pieces: list[NDArray[np.float32]] = []
+            pieces = [np.zeros((2, 0), np.float32)]
             length = 0
-            for frame in container.decode(stream):
-                frame.pts = None
+            for frame in itertools.chain(container.decode(stream), [None]):
+                if frame:
+                    frame.pts = None
+                    length += frame.samples
+                    if length > LONGEST * frame.sample_rate:
+                        expected = f"at most {LONGEST:.0f} s for one beat"
+                        raise _bad(path, expected, f"{max(announced, LONGEST):.0f} s or more")
                 pieces += [np.asarray(piece.to_ndarray()) for piece in resampler.resample(frame)]
-                length += frame.samples
-                if length > LONGEST * frame.sample_rate:
-                    expected = f"at most {LONGEST:.0f} s for one beat"
-                    raise _bad(path, expected, f"{max(announced, LONGEST):.0f} s or more")
-            pieces += [np.asarray(piece.to_ndarray()) for piece in resampler.resample(None)]
     except (av.FFmpegError, OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
+        said = getattr(error, "strerror", None) or str(error)
+        raise _bad(path, "a sound file that can be read", f"one that cannot: {said}") from error
     if _is_cut(path):
         raise _bad(path, "a complete WAV file", "a truncated one")
-    both = np.concatenate(pieces, axis=1) if pieces else np.zeros((2, 0), np.float32)
+    both = np.concatenate(pieces, axis=1)
     seconds = both.shape[1] / AUDIO_RATE
     if seconds < announced - _CUT_SHORT:
         raise _bad(path, f"{announced:.1f} s, as its header says", f"only {seconds:.1f} s")
@@ -132,7 +115,7 @@ def write(target: Path, samples: Samples) -> None:
     """Write a WAV file, whole or not at all. Raises LectureError where that cannot be."""
     data = np.round(np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()
     with replacing(target) as fresh, wave.open(str(fresh), "wb") as file:
-        file.setparams((1, _BYTES, AUDIO_RATE, 0, "NONE", ""))
+        file.setparams((1, 2, AUDIO_RATE, 0, "NONE", ""))
         file.writeframes(data)
 
 
@@ -224,18 +207,9 @@ def _is_cut(path: Path) -> bool:
 def _one_channel(both: Samples) -> Samples:
     """Both channels mixed; where they cancel out, or only one of them speaks, that one."""
     mixed: Samples = both.mean(axis=0)
-    if not mixed.size:
-        return mixed
-    powers = np.mean(both**2, axis=1)
-    if np.mean(mixed**2) < 0.3 * powers.max():
-        mixed = both[int(powers.argmax())]
-    return mixed
+    powers = np.sum(both**2, axis=1)
+    return mixed if np.sum(mixed**2) >= 0.3 * powers.max() else both[int(powers.argmax())]
 
 
 def _bad(path: Path, expected: str, found: str) -> LectureError:
     return LectureError(where=path, field="recording", expected=expected, found=found)
-
-
-def _unreadable(path: Path, error: Exception) -> LectureError:
-    said = getattr(error, "strerror", None) or str(error)
-    return _bad(path, "a sound file that can be read", f"one that cannot: {said}")

@@ -33,7 +33,7 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes
 
 @runtime_checkable
 class Provider(Protocol):
-    """Made without arguments, once per scene; says sentence after sentence."""
+    """Created without arguments, once per scene; says sentence after sentence."""
 
     def say(self, text: str, language: str, target: Path) -> None:
         """Write ``text``, spoken in ``language`` ("zh" or "en"), to ``target``, a path that ends
@@ -45,29 +45,28 @@ def find(name: str, folder: str) -> Provider:
 
     Raises LectureError where there is no such class, or it is no voice.
     """
-    module, kind = _split(name)
-    if folder not in sys.path:
-        sys.path.append(folder)
+    module, kind = _split(name, folder)
     try:
         found = getattr(importlib.import_module(module), kind)()
     except LectureError:
         raise
     except Exception as error:
         raise _bad(name, f"{type(error).__name__}: {error}") from error
-    if not isinstance(found, Provider):
-        raise _bad(name, "a class without say(text, language, target)")
-    return found
+    if isinstance(found, Provider):
+        return found
+    raise _bad(name, "a class without say(text, language, target)")
 
 
 def identity(name: str, folder: str) -> str:
     """Stands for a voice as it is now: its name and a digest of its file; of the draft voice the
     version. Does not import it. Raises LectureError where there is no such module.
     """
-    module, _ = _split(name)
+    module, _ = _split(name, folder)
     if name == "draft":
-        return f"draft {_version()}"
-    if folder not in sys.path:
-        sys.path.append(folder)
+        try:
+            return f"draft {importlib.metadata.version('espeakng-loader')}"
+        except importlib.metadata.PackageNotFoundError:
+            return "draft none"  # which is reported when it is to speak
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError) as error:
@@ -78,14 +77,10 @@ def identity(name: str, folder: str) -> str:
     return f"{name} {hashlib.sha256(data).hexdigest()[:16]}"
 
 
-def _version() -> str:
-    try:
-        return importlib.metadata.version("espeakng-loader")
-    except importlib.metadata.PackageNotFoundError:
-        return "none"  # which is reported when it is to speak
-
-
-def _split(name: str) -> tuple[str, str]:
+def _split(name: str, folder: str) -> tuple[str, str]:
+    """Module and class of a voice; the module can be imported from ``folder`` too from now on."""
+    if folder not in sys.path:
+        sys.path.append(folder)
     module, colon, kind = (DRAFT if name == "draft" else name).partition(":")
     if not (colon and module and kind.isidentifier()):
         raise LectureError(
@@ -107,32 +102,29 @@ class Draft:
         self._library, self._hertz = _load()
 
     def say(self, text: str, language: str, target: Path) -> None:
-        self._pieces: list[bytes] = [bytes(2 * int(_LEAD * self._hertz))]
-        hear = _CALLBACK(self._hear)
-        self._library.espeak_SetSynthCallback(hear)
+        heard = [bytes(2 * int(_LEAD * self._hertz))]
+
+        def hear(samples: int | None, count: int, _: Any) -> int:
+            if samples and count > 0:
+                heard.append(ctypes.string_at(samples, 2 * count))
+            return 0
+
+        library, callback = self._library, _CALLBACK(hear)
+        library.espeak_SetSynthCallback(callback)
         for voice, piece in _pieces(text, language):
-            self._speak(voice, piece)
+            data = piece.encode()
+            failed = (
+                library.espeak_SetVoiceByName(voice.encode())
+                or library.espeak_SetParameter(_RATE, _SPEED, 0)
+                or library.espeak_Synth(data, len(data) + 1, 0, 0, 0, _UTF8, None, None)
+                or library.espeak_Synchronize()
+            )
+            if failed:
+                expected, found = f"the voice {voice}", f"error {failed}"
+                raise LectureError(field="--voice draft", expected=expected, found=found)
         with wave.open(str(target), "wb") as file:
             file.setparams((1, 2, self._hertz, 0, "NONE", ""))
-            file.writeframes(b"".join(self._pieces))
-
-    def _speak(self, voice: str, text: str) -> None:
-        data = text.encode()
-        failed = (
-            self._library.espeak_SetVoiceByName(voice.encode())
-            or self._library.espeak_SetParameter(_RATE, _SPEED, 0)
-            or self._library.espeak_Synth(data, len(data) + 1, 0, 0, 0, _UTF8, None, None)
-            or self._library.espeak_Synchronize()
-        )
-        if failed:
-            raise LectureError(
-                field="--voice draft", expected=f"the voice {voice}", found=f"error {failed}"
-            )
-
-    def _hear(self, samples: int | None, count: int, _: Any) -> int:
-        if samples and count > 0:
-            self._pieces.append(ctypes.string_at(samples, 2 * count))
-        return 0
+            file.writeframes(b"".join(heard))
 
 
 def _pieces(text: str, language: str) -> Iterator[tuple[str, str]]:

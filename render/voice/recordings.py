@@ -49,12 +49,11 @@ class Recordings:
 
     def _look(self, sentences: Mapping[str, Sequence[str]]) -> None:
         for entry in _entries(self.folder):
-            if entry.name.startswith(".") or (entry.is_file() and _is_note(entry)):
+            if entry.is_file() and _is_note(entry):
                 continue
             if not entry.is_dir() or entry.name not in sentences:
-                self._complain(
-                    entry, f"a scene's folder{_near(entry.name, sentences)}", repr(entry.name)
-                )
+                near = _near(entry.name, sentences)
+                self._complain(entry, f"a scene's folder{near}", repr(entry.name))
                 continue
             try:
                 files = sorted(_entries(entry), key=_rank)
@@ -62,18 +61,17 @@ class Recordings:
                 self.complaints.append(str(error))
                 continue
             for file in files:
-                if not file.name.startswith("."):
-                    self._take(file, entry.name, sentences[entry.name])
+                self._take(file, entry.name, sentences[entry.name])
 
     def _take(self, file: Path, slug: str, keys: Sequence[str]) -> None:
         beat = slug, file.stem
+        if _is_note(file):
+            return
         if file.stem not in keys:
-            if not _is_note(file):
-                self._complain(file, f"a beat's name{_near(file.stem, keys)}", repr(file.stem))
+            self._complain(file, f"a beat's name{_near(file.stem, keys)}", repr(file.stem))
         elif file.suffix.lower() not in ENDINGS:
-            if not _is_note(file):
-                self._complain(file, _WANTED, file.suffix or "no ending")
-                self._unfit.add(beat)
+            self._complain(file, _WANTED, file.suffix or "no ending")
+            self._unfit.add(beat)
         elif beat in self._files:
             first = self._files[beat].name
             self._complain(file, f"one recording for a beat, and {first} is used", "two recordings")
@@ -85,9 +83,10 @@ class Recordings:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What lies in a folder, by name. Raises LectureError where it cannot be looked into."""
+    """What lies in a folder and is not hidden, by name. Raises LectureError where it cannot be
+    looked into."""
     try:
-        return sorted(folder.iterdir())
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError as error:
         raise from_os_error(error, folder) from error
 

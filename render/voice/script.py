@@ -40,10 +40,6 @@ class Part:
     title: str
     lines: tuple[Line, ...]
 
-    @property
-    def seconds(self) -> float:
-        return sum(line.seconds for line in self.lines)
-
 
 def part(job: tuple[SceneInfo, Settings]) -> Part:
     """The script of a scene: it is played without being drawn, since words follow the numbers."""
@@ -63,21 +59,19 @@ def part(job: tuple[SceneInfo, Settings]) -> Part:
 def as_text(parts: Sequence[Part]) -> Iterator[str]:
     """For people, line by line."""
     for each in parts:
-        yield f"# {each.slug}: {each.title} ({each.seconds:.0f} s)"
-        yield ""
+        seconds = sum(line.seconds for line in each.lines)
+        yield from (f"# {each.slug}: {each.title} ({seconds:.0f} s)", "")
         for line in each.lines:
-            yield f"{line.key} ({line.seconds:.1f} s)"
-            yield line.text
-            yield ""
+            yield from (f"{line.key} ({line.seconds:.1f} s)", line.text, "")
 
 
 def without_recorded(parts: Sequence[Part], folder: Path) -> list[Part]:
     """Only what ``folder`` has no recording of yet."""
-    left = []
-    for each in parts:
-        lines = tuple(line for line in each.lines if not _recorded(folder, line))
-        left += [replace(each, lines=lines)] if lines else []
-    return left
+    silent = (
+        replace(each, lines=tuple(line for line in each.lines if not _recorded(folder, line)))
+        for each in parts
+    )
+    return [each for each in silent if each.lines]
 
 
 def _recorded(folder: Path, line: Line) -> bool:
@@ -104,11 +98,9 @@ def record(folder: Path, parts: Sequence[Part], voice: str, language: str) -> It
     speaker = provider.find(voice, str(Path.cwd()))
     by_key = _known(folder)
     for each in parts:
-        made = 0
-        for line in each.lines:
+        silent = [line for line in each.lines if not _recorded(folder, line)]
+        for line in silent:
             target = folder / f"{line.key}.wav"
-            if _recorded(folder, line):
-                continue
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
@@ -116,10 +108,10 @@ def record(folder: Path, parts: Sequence[Part], voice: str, language: str) -> It
             with files.replacing(target) as fresh:
                 speaker.say(line.text, language, fresh)
             by_key[line.key] = line.text
-            made += 1
         _write_json(folder / SCRIPT, by_key)
-        kept = len(each.lines) - made
-        yield f"{folder / each.slug}: {made} recorded" + (f", {kept} kept unchanged" * bool(kept))
+        kept = len(each.lines) - len(silent)
+        said = f"{folder / each.slug}: {len(silent)} recorded"
+        yield said + (f", {kept} kept unchanged" if kept else "")
 
 
 def changed(said: Mapping[str, str], folder: Path) -> Iterator[str]:
@@ -134,9 +126,8 @@ def changed(said: Mapping[str, str], folder: Path) -> Iterator[str]:
         old = recorded.get(key)
         if old is not None and _plain(old) != _plain(text):
             expected, found = f"the current sentence: {text}", f"{old} (by {SCRIPT})"
-            yield str(
-                LectureError(where=folder / key, field="recording", expected=expected, found=found)
-            )
+            where = folder / key
+            yield str(LectureError(where=where, field="recording", expected=expected, found=found))
 
 
 def _known(folder: Path) -> dict[str, str]:
@@ -147,9 +138,9 @@ def _known(folder: Path) -> dict[str, str]:
     try:
         return Reader().json(path, dict[str, str])
     except LectureError as error:
-        found = f"{error.field}: {error.found}" if error.field else str(error.found)
+        found = f"{error.field}: {error.found}" if error.field else error.found
         raise LectureError(where=path, expected="sentences by key", found=found) from error
 
 
 def _plain(text: str) -> str:
-    return "".join(char for char in text if char.isalnum())
+    return "".join(filter(str.isalnum, text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -47,46 +48,34 @@ class Speaker:
     def track(self, target: Path, beats: Sequence[Any], frames: int, quality: Quality) -> Path:
         """Write all that is said in the scene, whose ``beats`` have ``start`` and ``key``, as a
         WAV file of ``frames`` frames."""
-        sounds = [
-            Sound(round(beat.start * quality.fps), self.sounds[beat.key])
-            for beat in beats
-            if beat.key in self.sounds
-        ]
+        voiced = [beat for beat in beats if beat.key in self.sounds]
+        sounds = [Sound(round(b.start * quality.fps), self.sounds[b.key]) for b in voiced]
         return write_track(target, sounds, frames, quality.samples_per_frame)
 
     def _spoken(self, text: str) -> Path:
+        """The sound of a text, made if need be. Raises LectureError if nothing is spoken."""
         kept = Path(self._said["kept"])
         name = digest_of(str(self._said["who"]), _how_made(), self._language, text)
-        target = kept / f"{name}.wav"
-        if not target.is_file():
-            try:
-                kept.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise from_os_error(error, kept) from error
-            if self._provider is None:
-                own = str(self._said["name"]), str(self._said["folder"])
-                self._provider = provider.find(*own)
-            say(self._provider, text, self._language, target)
+        target, raw = kept / f"{name}.wav", kept / f"{name}.raw.wav"
+        if target.is_file():
+            return target
+        try:
+            kept.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise from_os_error(error, kept) from error
+        if self._provider is None:
+            self._provider = provider.find(str(self._said["name"]), str(self._said["folder"]))
+        try:
+            self._provider.say(text, self._language, raw)
+            audio.prepare(raw, target)
+        finally:
+            raw.unlink(missing_ok=True)
         return target
-
-
-def say(voice: provider.Provider, text: str, language: str, target: Path) -> None:
-    """Have ``text`` spoken and prepared. Raises LectureError if nothing is spoken."""
-    raw = target.with_name(f"{target.stem}.raw.wav")
-    try:
-        voice.say(text, language, raw)
-        audio.prepare(raw, target)
-    finally:
-        raw.unlink(missing_ok=True)
 
 
 def digest_of(*parts: str) -> str:
     """24 hexadecimal digits for these texts."""
-    found = hashlib.sha256()
-    for part in parts:
-        data = part.encode()
-        found.update(len(data).to_bytes(8, "big") + data)
-    return found.hexdigest()[:24]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 
 @cache

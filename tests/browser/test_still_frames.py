@@ -44,7 +44,7 @@ def write(video: Path) -> list[int]:
         planes = np.full((DRAFT.height * 3 // 2, DRAFT.width), 128, np.uint8)
         planes[: DRAFT.height] = 40 + 20 * index
         file.add(planes, 1)
-        file.add_still(repeat - 1)
+        file.add(None, repeat - 1)
         levels += [round((24 + 20 * index) * 255 / 219)] * repeat
     file.finish()
     return levels

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.core
+import typer.main
 
 import engine
 from engine import Config, LectureError, Trace, Weights
-from engine.cli import main
+from engine.cli import app, main
 
 
 @pytest.fixture(scope="session")
@@ -74,6 +76,20 @@ def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, st
         return code, captured.out, captured.err
 
     return called
+
+
+@pytest.fixture
+def parsed() -> Callable[..., dict[str, Any]]:
+    """The options of a command, which is not run. Raises where it cannot be parsed."""
+
+    def parse(*arguments: str) -> dict[str, Any]:
+        command, rest = typer.main.get_command(app), list(arguments)
+        while isinstance(command, typer.core.TyperGroup):
+            command = command.commands[rest.pop(0)]
+        params: dict[str, Any] = command.make_context("engine", rest).params
+        return params
+
+    return parse
 
 
 @pytest.fixture

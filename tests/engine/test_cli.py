@@ -136,7 +136,7 @@ def test_diff_of_other_models(call: Call, tmp_path: Path, odd: Weights) -> None:
 def test_imports_only_numpy(tmp_path: Path) -> None:
     """No Manim, and nothing else that is not part of Python, unless a file needs it."""
     script = (
-        "import sys; before = set(sys.modules); import engine.cli\n"
+        "import sys; before = set(sys.modules); import engine\n"
         "names = {name.split('.')[0] for name in set(sys.modules) - before}\n"
         "print(*sorted(n for n in names if n not in sys.stdlib_module_names))"
     )

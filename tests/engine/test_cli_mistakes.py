@@ -16,26 +16,33 @@ Call = Callable[..., tuple[int, str, str]]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 MISTAKES = [
-    ([], "the following arguments are required: COMMAND"),
-    (["dance"], "invalid choice: 'dance'"),
-    (["trace", "--wieghts", "x"], "unrecognized arguments: --wieghts x"),
+    ([], "Missing command."),
+    (["dance"], "No such command 'dance'. Did you mean 'trace'?"),
+    (["trace", "--wieghts", "x"], "No such option: --wieghts (Possible options: --weights)"),
     (["trace", "--weights", "none.json"], "none.json: file: found no such file or directory"),
     (["trace", "--source", "我爱猫"], "source: token: expected words of the vocabulary (我 爱"),
     (["trace", "--target", "I hate"], "found the unknown 'hate'"),
     (["trace", "--decode", ""], "prefix: length: expected 1 to 16 tokens"),
     (["trace", "--decode", "I " * 17], "found 17"),
-    (["trace", "--decode", "I", "--target", "I"], "not allowed with argument"),
-    (["generate", "--steps", "x"], "invalid int value: 'x'"),
+    (
+        ["trace", "--decode", "I", "--target", "I"],
+        "only one of --target and --decode",
+    ),
+    (["generate", "--steps", "x"], "Invalid value for '--steps': Input should be a valid integer"),
     (["generate", "--steps", "0"], "generate: steps: expected 1 to 16"),
     (["generate", "--steps", "99"], "found 99"),
     (["generate", "--start", ""], "start: length"),
-    (["gradients", "--targets", "both"], "invalid choice: 'both'"),
-    (["weights"], "required: COMMAND"),
+    (["gradients", "--targets", "both"], "expected next, copy, as-printed, shifted; found 'both'"),
+    (["weights"], "Missing command."),
     (["weights", "check", "/"], "/: file name: expected one ending in .json, .npz, .safetensors"),
-    (["weights", "init", "w.json", "--recipe", "x"], "invalid choice: 'x'"),
+    (
+        ["weights", "init", "w.json", "--recipe", "x"],
+        "tutorial-inference; found 'x'",
+    ),
     (["weights", "init", "w.json", "--random", "-1"], "seed: expected 0 to 4294967295"),
     (["weights", "init", "w.json", "--random", "1", "--low", "nan"], "range: expected finite"),
     (["weights", "init", "w.json", "--random", "1", "--decimals", "-400"], "decimals: expected 0"),
+    (["weights", "init", "w.json", "--random", "1", "--recipe", "tutorial"], "found both"),
     (["weights", "init", "w.json", "--low", "3"], "--low: expected --random with it"),
     (["weights", "init", "w.json", "--like", "x.json"], "--like: expected --random with it"),
     (["weights", "init", "w.pt"], "found '.pt'"),
@@ -88,7 +95,7 @@ def test_file_names_that_are_not_text(tmp_path: Path, run: Run) -> None:
 def test_help(command: list[str], call: Call) -> None:
     code, out, err = call(*command, "--help")
     assert (code, err) == (0, "")
-    assert out.startswith("usage: python -m engine")
+    assert out.startswith("Usage: python -m engine")
     assert "--help" in out
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import engine
-from engine.cli import parser
 from engine.config import CHOICES, FILE_FIELDS, FILE_FIELDS_1
 from engine.words import TOKEN_FIELDS
 
@@ -21,11 +22,11 @@ TRACE_PAGE = (DOCS / "trace.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", [PAGE, TRACE_PAGE], ids=["weights", "trace"])
-def test_commands_parse(page: str) -> None:
+def test_commands_parse(page: str, parsed: Callable[..., dict[str, Any]]) -> None:
     lines = re.findall(r"^    python -m engine (.*?)(?:   .*)?$", page, flags=re.MULTILINE)
     assert len(lines) >= 5
     for line in lines:
-        assert callable(parser().parse_args(shlex.split(line)).command), line
+        parsed(*shlex.split(line))
 
 
 def run_example(page: str) -> None:

@@ -13,13 +13,11 @@ import numpy as np
 from manim.renderer.cairo_renderer import CairoRenderer
 
 from render.draw.fast import FastRenderer, hooks
-from render.draw.writer import StreamWriter
+from render.draw.scene import StreamWriter
 
 
 class Digests:
     """Stands in for the encoder."""
-
-    wants_next = True
 
     def __init__(self) -> None:
         self.digests: list[str] = []
@@ -48,7 +46,7 @@ class Digests:
 def frames(kind: type[manim.Scene], renderer: type[CairoRenderer], **options: Any) -> Digests:
     """Of all frames of a scene, drawn with plain Manim's methods if with its renderer."""
     collector = Digests()
-    writer = functools.partial(StreamWriter, encoder=collector, report=lambda _: None)
+    writer = functools.partial(StreamWriter, encoder=collector, tell=lambda _: None)
     try:
         kind(renderer=renderer(file_writer_class=writer), **options).render()
     finally:

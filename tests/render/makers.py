@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -67,10 +66,9 @@ def make(
         each(into)
     for role, made in needs.items():
         assert made.path("text").read_text(), role
-    text, facts = into / "text", into / "facts.json"
+    text = into / "text"
     text.write_text(f"made of {spec['name']}")
-    facts.write_text(json.dumps({"frames": 5, "threads": os.environ.get("OMP_NUM_THREADS")}))
-    return {"text": text, "facts": facts}
+    return {"text": text, "facts": {"frames": 5, "threads": os.environ.get("OMP_NUM_THREADS")}}
 
 
 def check(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from PIL import Image
 
+from render.base import files
+from render.base.reads import Made, Stamp
+from render.build.delivery import put_whole
 from render.media.mux import Part, Video, chapters_of, mux
 from render.media.sidecars import SideFiles
-from render.platforms.folder import Publication, PublishedVideo
+from render.platforms.folder import MANIFEST, Publication, PublishedVideo
 from render.platforms.rules import named
 
 from .conftest import DRAFT, ORIGIN, encode
@@ -61,4 +66,21 @@ def publication(video: Path, platform: str, target: Path) -> Publication:
 
 def published(video: Path, platform: str, target: Path) -> Path:
     """The folder, written."""
-    return publication(video, platform, target).write([])
+    return written(publication(video, platform, target), lambda one, folder: one.fill(folder, []))
+
+
+def written(
+    one: Publication, write: Callable[[Publication, Path], object] = Publication.make
+) -> Path:
+    """The folder of a publication, made and put in place as a build does it."""
+    folder = Path(tempfile.mkdtemp(dir=one.videos[0].video.parent))
+    try:
+        files.refuse_foreign(one.target, MANIFEST, "one that was published")
+        write(one, folder)
+        paths = {path.name: path for path in folder.iterdir()}
+        stamps = {name: Stamp.of(path) for name, path in paths.items()}
+        named = {name: str(path) for name, path in paths.items()}
+        put_whole(Made("", (), stamps, "", {}, named), one.target)
+    finally:
+        shutil.rmtree(folder)
+    return one.target

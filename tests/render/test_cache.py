@@ -19,20 +19,12 @@ import pytest
 
 from engine.errors import LectureError
 from render.base.reads import Input, Json, Made, Stamp
-from render.build import cache as module
-from render.build.cache import Cache
-from render.build.eviction import _HOUR, _SKEW, evict
-from render.build.places import (
-    NO_CACHE,
-    VARIABLE,
-    CacheChoice,
-    Folder,
-    Item,
-    bytes_of,
-    choose,
-    place_of,
-)
 from render.build.product import Product, content_of, key_of
+from render.build.storage import cache as module
+from render.build.storage.cache import Cache
+from render.build.storage.choice import NO_CACHE, VARIABLE, CacheChoice, bytes_of, choose
+from render.build.storage.eviction import _HOUR, _SKEW, evict
+from render.build.storage.places import Folder, Item, place_of
 
 from .conftest import ROOT
 
@@ -72,7 +64,7 @@ class World:
 
     def asked_again(self, product: Product, made: Made) -> tuple[Input, ...]:
         return tuple(
-            replace(one, digest=self.values[one.name]) for one in made.inputs if one.kind == "value"
+            one._replace(digest=self.values[one.name]) for one in made.inputs if one.kind == "value"
         )
 
     def make(self, content: str, *names: str, product: Product | None = None) -> Made:
@@ -92,17 +84,14 @@ class World:
         return Made(key, inputs, files, content_of(facts, files), facts, paths)
 
     def put(self, cache: Cache, made: Made, product: Product | None = None) -> None:
-        paths = {role: Path(path) for role, path in made.paths.items()}
-        cache.put(product or Pictures(), made, paths)
+        product = product or Pictures()
+        cache.put(product.kind, product.spec(), made)
 
     def take(self, cache: Cache, product: Product | None = None) -> str | None:
         """The content of what the cache has for the values as they are."""
-        entry = cache.find(product or Pictures(), self)  # type: ignore[arg-type]
-        if entry is None:
-            return None
         folder = self.folder / f"taken-{time.monotonic_ns()}"
         folder.mkdir()
-        made = cache.take(entry, folder)
+        made = cache.take(product or Pictures(), self, folder)  # type: ignore[arg-type]
         if made is None:
             assert list(folder.iterdir()) == []
             return None
@@ -126,7 +115,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def opened(url: str | Path, limit: int | None = None, **options: Any) -> Cache:
-    return Cache.open(CacheChoice(str(url), True, limit), **options)
+    return Cache(CacheChoice(str(url), True, limit), **options)
 
 
 def files_below(root: Path, kind: str = "") -> list[Path]:
@@ -530,11 +519,9 @@ class TestLimit:
             self.age(root, 1000)
         cache = opened(root, limit=160_000)
         world.values["a"] = "0"
-        entry = cache.find(Pictures(), world)  # type: ignore[arg-type]
-        assert entry
         folder = world.folder / "f"
         folder.mkdir()
-        assert cache.take(entry, folder)
+        assert cache.take(Pictures(), world, folder)  # type: ignore[arg-type]
         cache.end()
         assert self.there(world, cache) == [0, 3]
         assert sum(path.stat().st_size for path in files_below(root)) < 160_000
@@ -658,7 +645,7 @@ class TestTrouble:
         with pytest.raises(LectureError, match="store: expected"):
             opened(url)
         said: list[str] = []
-        cache = Cache.open(CacheChoice(url, False, 1), said.append)
+        cache = Cache(CacheChoice(url, False, 1), said.append)
         assert not cache.failed
         world.put(cache, world.make("it"))
         assert world.take(cache) is None
@@ -722,4 +709,4 @@ class TestChoice:
         assert choose(None, "1") == CacheChoice("s3://ours", True, 1)
         assert choose("mine", "1") == CacheChoice("mine", True, 1)
         assert choose("none", "1") == NO_CACHE
-        assert Cache.open(NO_CACHE).find(Pictures(), None) is None  # type: ignore[arg-type]
+        assert Cache(NO_CACHE).find(Pictures(), None) is None  # type: ignore[arg-type]

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import LectureError
-from render.media.captions.breaking import Sentence, broken, terms
+from render.media.captions.breaking import GAP, RULES, Sentence, broken, terms
 from render.media.captions.lint import faults, speed
-from render.media.captions.rules import GAP, RULES
 from render.media.captions.write import cues, said_of, sentences
 from render.media.timedtext import Cue, srt, vtt
 from scenes import texts
@@ -48,11 +47,11 @@ class TestSentences:
         assert made.pauses == (8,)
 
     def test_both_languages_come_from_one_record(self) -> None:
-        beat = {"name": "heads", "variant": "same", "start": 1.0, "end": 9.0}
-        facts = {"query_1": "我", "key_1": "爱", "weight_1": "0.5", "weight_2": "0.7"}
+        beat = {"name": "heads", "variant": "pair_two_cell", "start": 1.0, "end": 9.0}
+        facts = {"query": "我", "key": "爱", "weight_1": "0.5", "weight_2": "0.7"}
         for language in ("zh", "en"):
             (found,) = sentences("08_attention_scores", [{**beat, "facts": facts}], language)
-            template = texts.load(language)["08_attention_scores"]["beats"]["heads_same"]
+            template = texts.load(language)["08_attention_scores"]["beats"]["heads_pair_two_cell"]
             assert found.text == template.format(**facts)
 
     def test_a_missing_sentence_or_fact_is_named(self) -> None:

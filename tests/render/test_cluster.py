@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,17 +14,15 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
-from render.build import cluster, remote
-from render.build.cache import Cache
-from render.build.cluster import ClusterPool, cache_for, check
-from render.build.places import NO_CACHE, CacheChoice
+from render.build.storage.cache import Cache
+from render.build.storage.choice import NO_CACHE, CacheChoice
+from render.build.workers import cluster, remote
+from render.build.workers.cluster import ClusterPool, cache_for, check
 
 from .conftest import ROOT, FrontDoor, one_line
 from .test_pool import all_events, last, work
 
 LIKE_ME = {"manim": "0.22.0", "scenes/base.py": "0123"}
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +57,7 @@ class Run:
         self.said: list[str] = []
         self.folder = folder / "run"
         self.folder.mkdir()
-        self.cache = Cache.open(CacheChoice(str(folder / "store"), True, None), self.said.append)
+        self.cache = Cache(CacheChoice(str(folder / "store"), True, None), self.said.append)
         scratch = self.folder / "scratch"
         self.pool = ClusterPool(address, self.cache, scratch, self.said.append)
 
@@ -94,6 +93,24 @@ def test_works_are_done_and_come_back_through_the_cache(run: Run, tmp_path: Path
     assert last(events, "light").kind == "made"
     assert [line for line in run.said if "not encrypted" not in line] == []
     assert sum("not encrypted" in line for line in run.said) == 1
+
+
+def test_a_subscription_that_arrives_late_misses_nothing(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dask does not wait for it, and workers may be examined at once."""
+    from distributed import Client
+
+    send = Client._send_to_scheduler
+
+    def late(self: Any, message: dict[str, Any]) -> None:
+        seconds = 0.5 if message["op"] == "subscribe-topic" else 0.0
+        threading.Timer(seconds, send, (self, message)).start()
+
+    monkeypatch.setattr(Client, "_send_to_scheduler", late)
+    with run.pool as pool:
+        monkeypatch.undo()
+        assert pool.slots > 0
 
 
 def test_a_work_whose_process_is_lost_is_tried_again(run: Run) -> None:
@@ -254,7 +271,7 @@ class TestFingerprint:
         assert remote.differences(files, dict(files)) == ""
 
     def test_it_has_what_draws_and_nothing_that_only_runs_it(self) -> None:
-        code = "from render.build import remote; print(*remote.fingerprint())"
+        code = "from render.build.workers import remote; print(*remote.fingerprint())"
         said = subprocess.run(
             [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
         )

@@ -197,7 +197,7 @@ def test_threads_may_look_at_code_at_once() -> None:
         garbage.itself = garbage  # type: ignore[attr-defined]
         return digest_of_source(source)
 
-    source = (ROOT / "render" / "build" / "pool.py").read_bytes()
+    source = (ROOT / "render" / "build" / "workers" / "pool.py").read_bytes()
     before = gc.get_threshold(), sys.getswitchinterval()
     gc.set_threshold(5)
     sys.setswitchinterval(1e-6)

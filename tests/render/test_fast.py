@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from render.draw.fast import FastRenderer, build, choose, hooks, native
+from render.draw.fast import FastRenderer, choose, hooks, native
 from render.media import quality
 from render.media.pictures import FrameEncoder
 from scenes import registry
@@ -54,9 +54,9 @@ def test_most_of_the_torture_scene_is_drawn_by_us(monkeypatch: pytest.MonkeyPatc
 
 def test_every_class_of_mobject_in_use_is_drawn_and_moved_by_us() -> None:
     for kind in (manim.VMobject, manim.VGroup, manim.Text, manim.Dot, manim.Arrow):
-        assert native.classify(kind) & ~8 == 0b110111, kind
-    assert native.classify(manim.ValueTracker) & 8
-    assert native.classify(manim.PMobject) & 12 == 0
+        assert native.classify(kind) & ~4 == 0b11011, kind
+    assert native.classify(manim.ValueTracker) & 4
+    assert native.classify(manim.PMobject) & 6 == 0
 
 
 def test_conversion_is_bt709_and_only_where_told() -> None:
@@ -81,7 +81,7 @@ def test_conversion_is_bt709_and_only_where_told() -> None:
 
 def test_without_a_compiler_plain_manim_draws(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     def fails() -> None:
-        raise build.NotBuilt("there is no C compiler")
+        raise native.NotBuilt("there is no C compiler")
 
     monkeypatch.setattr(native, "load", fails)
     assert choose("fast") == (CairoRenderer, None)

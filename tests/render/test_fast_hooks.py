@@ -21,7 +21,6 @@ DEPENDS_ON = [
     (manim.Mobject.get_family, "d0b2953532b4"),
     (manim.Mobject._iter_family, "50a525fb52d5"),
     (manim.Mobject.family_members_with_points, "fc69ac2726f2"),
-    (manim.Mobject.update, "52c93cfdbd98"),
     (manim.Mobject.__deepcopy__, "8a1349b6fc8a"),
     (manim.Mobject.interpolate, "398eaf3ece84"),
     (manim.VMobject.interpolate_color, "1f9f95a1383f"),

@@ -71,7 +71,7 @@ def test_a_table_that_fades_is_gone(name: str, tmp_path: Path) -> None:
     file = PictureFile(tmp_path / "v.mp4", quality)
     for planes in pictures:
         file.add(planes, 1)
-    file.add_still(quality.fps)
+    file.add(None, quality.fps)
     file.finish()
     seen = decoded(tmp_path / "v.mp4")[len(pictures) - 1 + quality.fps // 2 :]
     assert len(seen) > quality.fps // 3
@@ -85,7 +85,7 @@ def test_a_table_that_turns_into_another_is_sharp(tmp_path: Path) -> None:
     file = PictureFile(tmp_path / "v.mp4", DRAFT)
     for planes in pictures:
         file.add(planes, 1)
-    file.add_still(DRAFT.fps)
+    file.add(None, DRAFT.fps)
     file.finish()
     drawn = pictures[-1][: DRAFT.height].astype(int)
     seen = decoded(tmp_path / "v.mp4")[len(pictures) - 1 + DRAFT.fps // 2][: DRAFT.height]

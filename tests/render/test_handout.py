@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 import engine
 from engine.config import Config
 from engine.errors import LectureError
-from render.cli import text as command
-from render.documents.handout import html, pdf, words, write
+from render.base.reads import Reads
+from render.cli.app import run
+from render.documents.handout import book, html, pdf, write
 from render.documents.handout.book import of
 from render.documents.handout.content import (
     Block,
@@ -38,9 +39,8 @@ from render.documents.handout.content import (
     Table,
     Typst,
 )
-from render.documents.handout.write import of_settings
 from render.review.numbers import NAME, Recomputer
-from scenes import lessons
+from scenes import lessons, texts
 from scenes.rounding import shown
 from scenes.settings import Settings
 from scenes.values import constant
@@ -84,6 +84,14 @@ def other_model(folder: Path) -> Settings:
     return Settings("en", file, file, source="我 a\\b# 爱", target='I $x$ <b>&"')
 
 
+def text_of(settings: Settings) -> Handout:
+    files = settings.weights, settings.weights_for_inference
+    paths = (str(file.absolute()) for file in files)
+    values = dict(zip(("weights", "inference_weights"), paths, strict=True))
+    reads = Reads({**values, "source": settings.source, "target": settings.target})
+    return write.handout(reads, settings.language, *(file.name for file in files))
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Settings, Handout]]:
     """Handouts: the tutorial in both languages, one set of weights, other models."""
@@ -95,7 +103,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Settings, 
         "random": lessons.settings("tutorial", "en", random_file(folder, 5)),
         "other": other_model(folder),
     }
-    return {name: (order, of_settings(order)) for name, order in orders.items()}
+    return {name: (order, text_of(order)) for name, order in orders.items()}
 
 
 @pytest.fixture(scope="module")
@@ -220,11 +228,21 @@ def test_pdf_is_one(made, name):
     assert len(re.findall(rb"/Type\s*/Page\b", written)) > 15
 
 
+def says(text: str, family: str, case: str, facts: dict[str, str]) -> bool:
+    """Whether a text says the sentence of a case, with these facts and any others."""
+    template = texts.load("en")["wording"][family][case]
+    pieces = [
+        re.escape(facts.get(span.text, "")) or ".+?" if span.is_fact else re.escape(span.text)
+        for span in texts.parse(template)
+    ]
+    return re.search("".join(pieces), text) is not None
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_words_follow_the_weights(seed, tmp_path):
     """The words of the handout, against the plain Python that checks those of the scenes."""
     settings = lessons.settings("tutorial", "en", random_file(tmp_path, seed))
-    said = {number: plain(body) for number, body in steps(body_of(of_settings(settings))).items()}
+    said = {number: plain(body) for number, body in steps(body_of(text_of(settings))).items()}
     trace = Recomputer(settings).trace
     claims = {scene: oracle(trace) for scene, oracle in oracles.ORACLES.items()}
 
@@ -235,20 +253,21 @@ def test_words_follow_the_weights(seed, tmp_path):
         return claims[scene][beat][1]
 
     assert f"the largest score belongs to {facts(8, 'takeaway')['key']}:" in said[24]
-    heads = facts(8, "heads")
-    assert f"at {heads['query_1']} → {heads['key_1']}" in said[26]
-    assert ("Both heads" in said[26]) == (variant(8, "heads") == "same")
-    assert ("In both layers" in said[43]) == (variant(10, "row") == "same")
-    assert ("all of them" in said[43]) == (variant(10, "rows") == "all")
+    assert says(said[26], "heads", variant(8, "heads"), facts(8, "heads"))
+    for side, case in zip(("first", "second"), variant(10, "row").split("_"), strict=True):
+        own = {k.partition("_")[2]: v for k, v in facts(10, "row").items() if k.startswith(side)}
+        assert says(said[43], "largest", case, own)
+    rows = variant(10, "rows")
+    assert says(said[43], "entropy_rows", "some_none" if rows == "two" else rows, {})
     peek = facts(11, "scores")
     assert ("Left alone" in said[54]) == (variant(11, "scores") == "ahead")
     pair = "“{query}” would score highest on “{key}”" if "Left" in said[54] else "{query} → {key}"
     assert pair.format(**peek) in said[54]
-    assert ("nearly even" in said[79]) == (variant(13, "even") == "")
-    best = facts(13, "takeaway")
-    assert f"“{best['query']}” takes most from {best['key']}:" in said[79]
-    assert ("is the likeliest: right" in said[88]) == (variant(14, "rank") == "right")
+    assert says(said[79], "cross", variant(13, "even"), facts(13, "even"))
+    assert says(said[79], "largest", variant(13, "takeaway"), facts(13, "takeaway"))
+    assert says(said[88], "standing", variant(14, "rank"), facts(14, "rank"))
     assert f"target is “{facts(14, 'learn')['target']}”" in said[90]
+    assert ("probability below" in said[90]) == (variant(14, "learn") == "one_hidden")
     assert ("writes the same" in said[91]) == (variant(15, "free") == "same")
     assert ("are exactly those" in said[92]) == (variant(16, "training") == "equal")
     assert ("and it is: this step" in said[92]) == (variant(16, "hoped") == "hit")
@@ -262,11 +281,11 @@ ODD = st.text(alphabet="<>/&;#\\\\$*_\"'@`{}[]%^~sunk我", min_size=1, max_size=
 def tiny(token: str) -> Handout:
     """A handout with a token in every place that a word of the model can come to."""
     one = Number(constant(1), 0)
-    said: Parts = words.fill("is {x}, <q>{x}</q>, $q_({x})$", {"x": token})
+    said: Parts = book.fill("is {x}, <q>{x}</q>, $q_({x})$", {"x": token})
     blocks: list[Block] = [
         Paragraph(said),
         Formula(Math(of("q", token, 0), alone=True)),
-        Equation(Math(of(token, token)), ((one, "+", one), (one,))),
+        Equation(Math(of("x", token)), ((one, "+", one), (one,))),  # names are ours
         Matrix(said, ((one,),), (token,), (token,), "heat"),
         Table(said, (said,), ((said, (token,)),)),
     ]
@@ -342,7 +361,9 @@ def test_both_languages_have_the_same_texts_with_the_same_facts():
                 found[f"{path}.{key}"] = set(re.findall(r"\{(\w+)\}", value))
         return found
 
-    one, other = (flat(words.load(language)) for language in ("zh", "en"))
+    one, other = (
+        flat(book.load(language, texts.load(language)["wording"])) for language in ("zh", "en")
+    )
     assert one.keys() == other.keys()
     assert len(one) > 300
 
@@ -358,7 +379,7 @@ def test_the_sign_is_the_shown_digits_own(monkeypatch):
 
 def test_a_text_that_is_missing_is_named():
     with pytest.raises(LectureError, match=r"en\.toml: names\.title"):
-        words.entry({}, "en", "names", "title")
+        book.entry({}, "en", "names", "title")
 
 
 @pytest.mark.slow
@@ -380,18 +401,23 @@ def test_numbers_have_the_videos_decimals(pages, scene):
 
 def test_command_writes_both_files_and_keeps_the_old_ones_from_bad_input(tmp_path, capsys):
     out = tmp_path / "讲义 1"
-    command.handout(lang="en", out=out)
+    asked = ["handout", "--store", "none"]
+    assert run([*asked, "--lang", "en", "--out", str(out)]) == 0
     names = ["handout_en.html", "handout_en.pdf"]
-    assert sorted(path.name for path in out.iterdir()) == names
+
+    def written() -> list[str]:
+        return sorted(path.name for path in out.iterdir() if path.is_file())
+
+    assert written() == names
     assert [Path(line).name for line in capsys.readouterr().out.split("\n")[:2]] == names[::-1]
     before = (out / "handout_en.html").read_bytes()
     bad = tmp_path / "bad.json"
     bad.write_text("{", encoding="utf-8")
-    for wrong in ({"weights": [str(bad)]}, {"lang": "fr"}, {"lesson": "none"}, {"out": bad}):
-        with pytest.raises(LectureError):
-            command.handout(**{"lang": "en", "out": out, **wrong})
+    for wrong in (["--weights", str(bad)], ["--lang", "fr"], ["--lesson", "none"]):
+        assert run([*asked, "--lang", "en", "--out", str(out), *wrong]) == 2
+    assert run([*asked, "--lang", "en", "--out", str(bad)]) == 2
     assert (out / "handout_en.html").read_bytes() == before
-    assert sorted(path.name for path in out.iterdir()) == names
+    assert written() == names
 
 
 def test_front_door_knows_the_command(front_door: FrontDoor, tmp_path):

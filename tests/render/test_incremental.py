@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +200,7 @@ def test_a_file_edited_while_it_was_drawn_counts_as_changed() -> None:
     inputs = [Input("code", name, None, digest) for name, digest in planned.items()]
     assert recheck(inputs, roots) == tuple(inputs)
     before = [
-        replace(one, digest="old") if one.name == "scenes/theme.py" else one for one in inputs
+        one._replace(digest="old") if one.name == "scenes/theme.py" else one for one in inputs
     ]
     changed = [one.name for one in recheck(before, roots) if not one.digest]
     assert changed == ["scenes/theme.py"]

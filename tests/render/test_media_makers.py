@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import wave
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -41,7 +40,7 @@ def made(
     """What the build makes of a maker's files."""
     into.mkdir()
     files = make(spec, needs, reads or Reads(NOTHING, key="k" * 32), into, lambda _: None)
-    facts = json.loads(files.pop("facts").read_text(encoding="utf-8"))
+    facts = files.pop("facts")
     return Made("", (), {}, "", facts, {role: str(path) for role, path in files.items()})
 
 

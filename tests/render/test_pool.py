@@ -15,9 +15,9 @@ import pytest
 
 from render.base.files import STATE, Workspace
 from render.base.reads import Input
-from render.build.events import Event
-from render.build.pool import LocalPool
 from render.build.product import Work, key_of
+from render.build.workers.pool import LocalPool
+from render.build.workers.worker import Event
 
 from .conftest import ROOT
 from .test_process import alive, until
@@ -160,7 +160,7 @@ def test_slots_are_kept_and_light_works_need_none(tmp_path: Path) -> None:
         pool.submit(work(tmp_path, "b"))
         pool.submit(work(tmp_path, "c"))
         list(pool.events(timeout=0.5))
-        assert len(pool._drawing) == 1
+        assert len(pool._alive) == 1
         pool.submit(work(tmp_path, "light", heavy=False))
         events = all_events(pool, 4)
     order = [event.step for event in events if event.kind == "made"]

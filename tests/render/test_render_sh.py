@@ -114,9 +114,10 @@ def test_on_a_terminal_the_stage_and_its_seconds_move_in_place(house: House) -> 
     with os.fdopen(screen, "rb") as file:
         said = file.read1().decode()
     assert (process.returncode, out) == (0, "[render]\n[list]\n")
-    for second in (0, 1, 2):
-        stage = f"\r\033[Krender.sh: installing Python packages, {second} s: Collecting one"
-        assert stage in said
+    stage = r"\r\033\[Krender\.sh: installing Python packages, (\d+) s: Collecting one"
+    seconds = list(map(int, re.findall(stage, said)))
+    assert seconds == sorted(set(seconds))
+    assert len(seconds) >= 2 and seconds[-1] >= 2
     assert said.endswith("\r\033[K")
     assert said.count("\n") == 1
 
@@ -296,7 +297,8 @@ class TestOfCi:
         shutil.copy(ROOT / ".ci" / "run", house.project / ".ci" / "run")
         for name in ("chromium", "ffmpeg", "npm"):
             house.tool(name, "")
-        house.link("timeout")
+        house.link("date")
+        house.tool("git", "echo 7")
         house.tool("bare-machine", 'echo "CI=${CI:-none}"; exit "${BARE_EXIT:-0}"')
         shutil.move(house.tools / "bare-machine", house.project / ".ci" / "bare-machine")
         return house
@@ -309,20 +311,19 @@ class TestOfCi:
     ) -> None:
         done = self.run(ci)
         assert done.returncode == 0, done.stderr
-        assert re.findall(r"^.ci/run: (.*)[:,] 0 min 0\d s$", done.stdout, re.MULTILINE) == [
-            "tools",
-            "./render.sh test",
-            "slow tests: passed",
-            "bare machine: passed",
-        ]
+        parts = re.findall(r"^.ci/run: (.*): 0 min 0\d s$", done.stdout, re.MULTILINE)
+        assert parts[:3] == ["tools", "./render.sh test", "eight mutations"]
+        assert re.fullmatch(r"slow tests, share [0-4]/5", parts[3])
+        assert parts[4:] == ["bare machine"]
         assert "CI=none" in done.stdout
         (installed,) = ci.called("apt-get install")
         assert installed.endswith("debootstrap")
         assert "Lock::Timeout" in installed
 
-    def test_a_bare_machine_that_fails_is_reported(self, ci: House) -> None:
+    def test_a_bare_machine_that_fails_fails_all(self, ci: House) -> None:
         done = self.run(ci, BARE_EXIT="3")
-        assert "bare machine: FAILED (exit code 3), 0 min 0" in done.stdout
+        assert done.returncode == 3
+        assert ".ci/run: bare machine: 0 min 0" in done.stdout
 
     def test_without_root_it_is_skipped_with_a_word(self, ci: House) -> None:
         ci.tool("id", "echo 1000")

@@ -15,7 +15,7 @@ import pytest
 import webvtt
 from PIL import Image
 
-from render.media.captions.rules import GAP, LINES, RULES
+from render.media.captions.breaking import GAP, LINES, RULES
 from render.media.sidecars import SideFiles
 
 from .conftest import ROOT

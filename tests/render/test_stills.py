@@ -36,7 +36,7 @@ def write(target: Path, shown: list[tuple[np.ndarray, int]], *, asking: bool = F
         file._stills = None
     for planes, repeat in shown:
         file.add(planes, 1)
-        file.add_still(repeat - 1)
+        file.add(None, repeat - 1)
     file.finish()
 
 
@@ -140,6 +140,6 @@ def test_what_shows_nothing_new_is_not_encoded_again(tmp_path: Path) -> None:
     usual = file._codec.encode
     file._codec = type("Codec", (), {"encode": lambda _, f: asked.append(f) or usual(f)})()
     file.add(picture(0), 29)
-    file.add_still(1)
+    file.add(None, 1)
     file.finish()
     assert len([frame for frame in asked if frame is not None]) == 1

@@ -28,13 +28,13 @@ def start_long(tmp_path: Path) -> tuple[subprocess.Popen[str], list[int]]:
     )
     end = time.monotonic() + 180
     while time.monotonic() < end:
-        started = list((tmp_path / "o").glob(".render/run-*/04_long/pictures.mp4"))
+        started = list((tmp_path / "o").glob(".render/run-*/04_long_*/pictures.mp4"))
         if started and started[0].stat().st_size > 0:
             break
         time.sleep(0.05)
         assert process.poll() is None
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    return process, [int(child) for child in children]
+    tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
+    return process, [int(child) for task in tasks for child in task.read_text().split()]
 
 
 def group_alive(leader: int) -> bool:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from render.base.reads import Made, Stamp
+from render.build.product import content_of
+from render.build.products import Pictures
 
 from .conftest import FrontDoor, leftovers, one_line
 from .rendered import UP_TO_DATE, Q, Rendered
@@ -75,6 +80,25 @@ def test_a_video_edited_in_place_spoils_nothing(house: Rendered) -> None:
         file.write(b"x")
     told = names_and_ends(house.run(*STORE))
     assert "1.2 s of film" in dict(told)["01_square_zh.mp4"]
+    shutil.rmtree(house.out)
+    assert [end for _, end in names_and_ends(house.run(*STORE))[:2]] == ["taken from the store"] * 2
+
+
+@pytest.mark.parametrize("kind", ["pictures", "video"])
+def test_another_video_with_a_record_that_fits_is_not_taken(house: Rendered, kind: str) -> None:
+    """What is taken is checked like what was made; else the scene would get the film."""
+    house.run("--force", *STORE)
+    before = contents(house.out)
+    film = Stamp.of(house.out / "lecture.mp4")
+    for path in (house.folder / "s" / "entries" / kind).rglob("*.json"):
+        made = Made.from_json(json.loads(path.read_text()))
+        files = {**made.files, kind: film}
+        content = content_of(made.facts, files, Pictures.aside if kind == "pictures" else ())
+        path.write_text(json.dumps(replace(made, files=files, content=content).to_json()))
+    shutil.rmtree(house.out)
+    said = dict(names_and_ends(house.run(*STORE)))
+    assert ("1.2 s of film" in said["01_square_zh.mp4"]) == (kind == "pictures")
+    assert contents(house.out) == before
     shutil.rmtree(house.out)
     assert [end for _, end in names_and_ends(house.run(*STORE))[:2]] == ["taken from the store"] * 2
 

@@ -344,7 +344,7 @@ class TestSessions:
         other = YouTubeStandIn()
         found = read(send.folder, "youtube").videos[0]
         note = {"session": f"{other.url}/session/s1", "session_of": found.sha256}
-        UploadState(send.folder).put("youtube UC1", found.stem, note)
+        UploadState(send.folder).of("youtube UC1", found.stem).save(**note)
         send()
         assert other.requests == []
         whole(server, video)

@@ -17,7 +17,7 @@ import pytest
 from engine.errors import LectureError
 from render.base.reads import Reads, Stamp
 from render.cli.text import script as script_command
-from render.voice import audio, provider, script, speaker
+from render.voice import audio, provider, script
 from render.voice.audio import BREATH, TARGET
 from render.voice.choice import choose
 from render.voice.recordings import Recordings
@@ -180,7 +180,7 @@ def sound_of(recording: Path, into: Path) -> dict[str, Any]:
     """The facts of a recording that was made ready."""
     into.mkdir()
     files = audio.make({"file": str(recording)}, {}, Reads({}), into, lambda _: None)
-    return json.loads(files["facts"].read_text())
+    return files["facts"]
 
 
 @pytest.mark.slow
@@ -449,6 +449,7 @@ def test_the_example_in_the_documentation_speaks(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     voice = provider.find("mine_example:Piper", str(tmp_path))
-    speaker.say(voice, "你好。", "zh", tmp_path / "ready.wav")
+    voice.say("你好。", "zh", tmp_path / "raw.wav")
+    audio.prepare(tmp_path / "raw.wav", tmp_path / "ready.wav")
     assert (tmp_path / "said").read_text() == "你好。"
     assert lag(read(tmp_path / "ready.wav"), speech(1), 0)[1] > 0.95

@@ -37,7 +37,7 @@ def test_a_recording_becomes_a_sound(tmp_path: Path) -> None:
     source, reads = write(tmp_path / "take.wav", speech(2)), Reads({})
     made = audio.make({"file": str(source)}, {}, reads, tmp_path, lambda _: None)
     assert lag(read(made["sound"]), speech(2), 0)[1] > 0.95
-    facts = json.loads(made["facts"].read_text())
+    facts = made["facts"]
     assert facts == {"seconds": pytest.approx(len(read(made["sound"])) / RATE + audio.BREATH)}
     (one,) = reads.inputs()
     assert (one.kind, one.name) == ("file", str(source))
@@ -58,7 +58,7 @@ def test_what_is_no_recording_is_named_and_never_waited_for(kind: str, tmp_path:
         write(source, np.zeros(RATE))
     made = audio.make({"file": str(source)}, {}, Reads({}), tmp_path, lambda _: None)
     assert set(made) == {"facts"}
-    facts = json.loads(made["facts"].read_text())
+    facts = made["facts"]
     assert facts["seconds"] == 0
     assert "take.wav: recording: expected" in facts["bad"]
 

@@ -116,7 +116,7 @@ def test_the_script_of_a_scene() -> None:
     scale = lines["08_attention_scores/scale"]
     assert scale.text == "再除以 key 的维数二的平方根：维数再多，分数也不会跟着膨胀。"
     assert 4 < scale.seconds < 9
-    assert "零点" in lines["08_attention_scores/takeaway"].text
+    assert "零点" in lines["08_attention_scores/takeaway_one"].text
     text = list(script.as_text([part]))
     assert text[0].startswith("# 08_attention_scores: 注意力分数：谁该关注谁？ (")
     assert f"08_attention_scores/scale ({scale.seconds:.1f} s)" in text

@@ -45,7 +45,7 @@ class Collector:
     def frames(self) -> int:
         return len(self.pictures)
 
-    def write(self, frame: Any, repeat: int = 1) -> None:
+    def write(self, frame: Any, repeat: int = 1, changed: Any = None) -> None:
         self.pictures += [frame] * repeat
 
     def finish(self) -> None:

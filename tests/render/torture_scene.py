@@ -9,7 +9,7 @@ import numpy as np
 class Torture(m.Scene):
     def construct(self) -> None:
         title = m.Text("gradient", gradient=(m.RED, m.BLUE, m.GREEN)).to_edge(m.UP)
-        square = m.Square(color=[m.RED, m.YELLOW], fill_opacity=0.5).set_sheen(0.5, m.UR)
+        square = m.Square(color=m.RED, fill_opacity=0.5)
         square.shift(m.LEFT * 4).z_index = 3
         circle = m.Circle(fill_color=m.BLUE, fill_opacity=0.7, stroke_width=10).shift(m.LEFT * 3.4)
         behind = m.Text("behind", font_size=60).set_stroke(m.BLACK, 8, background=True)
@@ -49,7 +49,7 @@ class Torture(m.Scene):
 
     def odd_ones(self, other: m.VMobject) -> None:
         """Members in two families, orders that change, points that are no numbers,
-        things that are not made of curves, another background."""
+        things of several colours or not made of curves, another background."""
         shared = m.Square(color=m.TEAL, fill_opacity=0.8).scale(0.5)
         pair = m.VGroup(m.VGroup(shared, m.Circle()), shared)
         ring = m.Annulus(fill_opacity=0.4).shift(m.LEFT)
@@ -61,6 +61,9 @@ class Torture(m.Scene):
         self.play(tracker.animate.set_value(2), m.Indicate(pair), run_time=0.4)
         self.bring_to_back(ring)
         self.wait(0.2)
+        shaded = m.Square(color=[m.RED, m.YELLOW], fill_opacity=0.5).set_sheen(0.5, m.UR)
+        self.play(m.FadeIn(shaded.shift(m.LEFT * 2)), m.Rotate(ring), run_time=0.2)
+        self.remove(shaded)
         self.add(m.Point(color=m.RED).shift(m.UP * 2))
         self.play(m.Create(m.Star().shift(m.RIGHT)), other.animate.shift(m.UP), run_time=0.4)
         self.camera.background_color = m.DARK_BLUE

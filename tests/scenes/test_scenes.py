@@ -33,7 +33,7 @@ def check(scene, settings):
     assert [(beat.name, beat.step, beat.last_step) for beat in scene.timeline] == declared
     records = scene.record.numbers()
     assert len(records) > 5
-    assert numbers.check_records(records, numbers.Recomputer(settings)) == []
+    assert not list(numbers.check_records(records, numbers.Recomputer(settings)))
     assert check_captions(scene) == []
 
 
@@ -87,7 +87,7 @@ def test_changing_the_weights_changes_the_numbers_and_the_words(random_weights):
     assert [n["shown"] for n in old.record.numbers()] != [n["shown"] for n in new.record.numbers()]
     weights = new.training["encoder.0.self_attn.weights"][0, 0]
     strongest = new.training.source[weights.argmax()[0]]
-    assert f"最关注「{strongest}」" in new.timeline[-1].text
+    assert f"「{strongest}」" in new.timeline[-1].text
 
 
 def test_a_wrong_beat_order_is_refused():

@@ -1,54 +1,49 @@
-"""The pen that the ``steps_…`` modules write with: sentences, equations, matrices and tables."""
+"""The pen that the ``steps_…`` modules write with: sentences, equations, matrices and tables.
+
+The sentences are templates of ``assets/handout/{zh,en}.toml``: ``{name}`` stands for a fact,
+``<q>…</q>`` for a meaning that has a colour, ``$…$`` for a formula in Typst's notation, in which
+``{name}`` is a word set upright.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from engine import reads as engine_reads
+from engine.errors import from_os_error
+from engine.reader import parse_toml, refuse
+from render.base.project import ASSETS
 from render.base.reads import Reads
-from render.documents.handout import words
-from render.documents.handout.content import (
-    TIMES,
-    Block,
-    Equation,
-    Expression,
-    Formula,
-    Handout,
-    Math,
-    Matrix,
-    Number,
-    Paragraph,
-    Parts,
-    Section,
-    Step,
-    Table,
-    Typst,
-    joined,
-)
-from render.documents.handout.words import Fact
+from render.base.template import ReadFile
+from render.documents.handout import content
+from render.documents.handout.content import Expression, Fact, Number, Part, Parts, Typst, joined
+from scenes import texts
 from scenes.rounding import decimals_needed, leading
+from scenes.texts import Say
 from scenes.values import Run, Scalar, Values, compute, constant
+from scenes.wording import Case
+
+FOLDER = ASSETS / "handout"
 
 
 class Book:
-    """Writes a :class:`Handout`: ``step`` opens a numbered step, the other methods add to it.
-
-    ``seen`` has the values that were read; ``weights`` names the weight files.
-    """
+    """Writes a handout: ``step`` opens a numbered step, the other methods add to it. ``seen`` has
+    the values that were read; ``weights`` names the weight files."""
 
     def __init__(self, reads: Reads, language: str, weights: Mapping[str, str]) -> None:
         self.reads, self.language = reads, language
         self.seen = engine_reads.Reads()
-        self.texts = words.load(language, reads.file)
+        self.texts = load(language, reads.text(language, "wording"), reads.file)
         self._runs: dict[str, Run] = {}
         names = dict(self.texts["names"])
         origin = str(names["made_from"]).format_map(weights)
-        self.handout = Handout(language, names["title"], names["subtitle"], names, origin)
+        self.handout = content.Handout(language, names["title"], names["subtitle"], names, origin)
         self._table: tuple[str, ...] = ()
-        self._blocks: list[Block] = []
-
-    # -- the passes ----------------------------------------------------------------------------
+        self._facts: dict[str, Fact | Scalar] = {}
+        self._blocks: list[content.Block] = []
 
     @property
     def training(self) -> Run:
@@ -78,60 +73,62 @@ class Book:
         """Tokens as one writes them: Chinese without spaces."""
         return ("" if all(len(token) == 1 for token in tokens) else " ").join(tokens)
 
-    # -- where one is --------------------------------------------------------------------------
-
-    def section(self, slug: str, title: str, part: str) -> Section:
-        made = Section(slug, title, part)
+    def section(self, slug: str, title: str, part: str) -> content.Section:
+        made = content.Section(slug, title, part)
         self.handout.sections.append(made)
-        self._blocks, self._table = made.blocks, (slug,)
+        self._blocks, self._table, self._facts = made.blocks, (slug,), {}
         return made
 
-    def step(self, number: int, /, *said: str, **facts: Fact) -> None:
-        """Begin a step, whose texts stand under ``[steps.NUMBER]``, with the sentences ``said``."""
+    def step(self, number: int, /, *said: str, **facts: Fact | Scalar) -> None:
+        """Begin a step, whose texts stand under ``[steps.NUMBER]`` and may use the ``facts``, with
+        the sentences ``said``."""
         self._table = ("steps", str(number))
-        step = Step(number, self.words("title", **facts))
+        self._facts = {"zero": whole(0), "one": whole(1), **facts}
+        step = content.Step(number, self.words("title"))
         self.handout.sections[-1].steps.append(step)
         self._blocks = step.blocks
         for key in said:
-            self.say(key, **facts)
+            self.say(key)
 
-    # -- words ---------------------------------------------------------------------------------
-
-    def words(self, key: str, /, **facts: Fact) -> Parts:
+    def words(self, key: str, /, **facts: Fact | Scalar | Say) -> Parts:
         """A text of this step; or one shared by all, from ``[labels]``."""
         table = self.texts
         for name in self._table:
             table = table.get(name, {})
         path = (*self._table, key) if key in table else ("labels", key)
-        return words.fill(words.entry(self.texts, self.language, *path), facts)
+        template = entry(self.texts, self.language, *path)
+        every = {**self._facts, **facts}.items()
+        return fill(template, {name: _fact(value) for name, value in every})
 
-    def plain(self, key: str, /, **facts: Fact) -> str:
+    def plain(self, key: str, /, **facts: Fact | Scalar | Say) -> str:
         """A text in plain letters."""
-        return words.plain(self.words(key, **facts))
+        return plain(self.words(key, **facts))
 
     def upright(self, key: str) -> Typst:
         """A short text as the label of an equation."""
         return Typst.quoted(self.plain(key))
 
-    def say(self, key: str, kind: str = "", /, **facts: Fact) -> None:
-        self._blocks.append(Paragraph(self.words(key, **facts), kind))
+    def say(self, key: str, kind: str = "", /, **facts: Fact | Scalar | Say) -> None:
+        self._blocks.append(content.Paragraph(self.words(key, **facts), kind))
 
-    def point(self, key: str, /, **facts: Fact) -> None:
+    def point(self, key: str, /, **facts: Fact | Scalar | Say) -> None:
         """The sentence of a step that is to be kept."""
         self.say(key, "point", **facts)
 
-    # -- what is worked out ----------------------------------------------------------------------
+    def case(self, key: str, case: Case, kind: str = "point", /, **more: Fact) -> None:
+        """A sentence of a text that says ``{family.*}``."""
+        self.say(f"{key}_{case.name}", kind, **{**more, **case.facts})
 
     def formula(self, code: Typst) -> None:
-        self._blocks.append(Formula(Math(code, alone=True)))
+        self._blocks.append(content.Formula(content.Math(code, alone=True)))
 
-    def equation(self, label: Typst, *sides: Expression) -> None:
-        self._blocks.append(Equation(Math(label), sides))
+    def equation(self, label: Typst, *sides: Expression | Number | Scalar) -> None:
+        self._blocks.append(content.Equation(content.Math(label), tuple(map(_parts, sides))))
 
     def matrix(
         self,
-        caption: Parts,
-        values: Values | Sequence[Sequence[Number]],
+        caption: str,
+        values: Values | Sequence[Values | Sequence[Number]],
         rows: Sequence[str],
         columns: Sequence[str] | None = None,
         *,
@@ -139,36 +136,95 @@ class Book:
         decimals: int | None = None,
         closed: Callable[[int, int], bool] | None = None,
         marked: Iterable[int] = (),
+        **facts: Fact | Scalar,
     ) -> None:
-        """A matrix; a vector of the trace becomes a single row."""
-        if isinstance(values, Values):
-            lines = [values] if len(values.shape) == 1 else list(values)
-            cells = [numbers(line, decimals) for line in lines]
-        else:
-            cells = [list(line) for line in values]
+        """A matrix; a vector of the trace becomes a single row. ``caption``: as for
+        :meth:`words`."""
+        lines = [values] if isinstance(values, Values) and len(values.shape) == 1 else values
+        cells = tuple(
+            tuple(numbers(line, decimals) if isinstance(line, Values) else line) for line in lines
+        )
         size = range(len(cells)), range(len(cells[0]))
         shut = {(i, j) for i in size[0] for j in size[1] if closed is not None and closed(i, j)}
-        self._blocks.append(
-            Matrix(
-                caption,
-                tuple(map(tuple, cells)),
-                tuple(rows),
-                tuple(columns or (f"d{d}" for d in size[1])),
-                look,
-                frozenset(shut),
-                frozenset(marked),
-            )
-        )
+        names = tuple(columns or (f"d{d}" for d in size[1]))
+        said = self.words(caption, **facts)
+        where = frozenset(shut), frozenset(marked)
+        self._blocks.append(content.Matrix(said, cells, tuple(rows), names, look, *where))
 
     def table(
         self,
-        caption: Parts,
-        head: Sequence[Parts],
-        rows: Sequence[Sequence[Parts]],
+        caption: str,
+        head: Sequence[str | Parts],
+        rows: Iterable[Sequence[Parts | Part | Scalar]],
         marked: Iterable[int] = (),
+        **facts: Fact | Scalar,
     ) -> None:
-        lines = tuple(map(tuple, rows))
-        self._blocks.append(Table(caption, tuple(head), lines, frozenset(marked)))
+        """``caption`` and ``head``: as for :meth:`words`; parts stand as they are."""
+        names = tuple(self.words(one) if isinstance(one, str) else one for one in head)
+        lines = tuple(tuple(map(_parts, row)) for row in rows)
+        said = self.words(caption, **facts)
+        self._blocks.append(content.Table(said, names, lines, frozenset(marked)))
+
+
+def _fact(said: Fact | Scalar | Say) -> Fact:
+    if isinstance(said, Say):
+        return Number(said.scalar, said.decimals)
+    return number(said) if isinstance(said, Scalar) else said
+
+
+def _parts(said: Any) -> tuple[Any, ...]:
+    """What may stand alone, as the parts of a sentence or an expression."""
+    if isinstance(said, tuple):
+        return said
+    return (number(said) if isinstance(said, Scalar) else said,)
+
+
+def load(
+    language: str, wording: Mapping[str, Any], read: ReadFile = Path.read_bytes
+) -> dict[str, Any]:
+    """All texts of a language, with one for each case of the families of sentences that are in
+    ``wording``. Raises LectureError where the file is missing or no TOML."""
+    path = FOLDER / f"{language}.toml"
+    try:
+        return dict(texts.expand(parse_toml(read(path), path), wording))
+    except OSError as error:
+        raise from_os_error(error, path) from error
+
+
+def entry(table: Mapping[str, Any], language: str, *keys: str) -> str:
+    """The text under these keys. Raises LectureError, naming file and keys, where there is none."""
+    found: Any = table
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    if not isinstance(found, str):
+        refuse(FOLDER / f"{language}.toml", ".".join(keys), "a text", "nothing")
+    return found
+
+
+def fill(template: str, facts: Mapping[str, Fact]) -> Parts:
+    """The parts of a template. Raises KeyError where a fact is missing."""
+    parts: list[Part] = []
+    for n, piece in enumerate(template.split("$")):
+        if n % 2:
+            parts.append(content.Math(Typst.of(piece, **facts)))
+        elif piece:
+            parts += _spans(piece, facts)
+    return tuple(parts)
+
+
+def _spans(piece: str, facts: Mapping[str, Fact]) -> list[Part]:
+    parts: list[Part] = []
+    for span in texts.parse(piece):
+        value: Fact = facts[span.text] if span.is_fact else span.text
+        marked = span.tag and isinstance(value, str)
+        parts.append(content.Mark(str(span.tag), str(value)) if marked else value)
+    return parts
+
+
+def plain(parts: Parts) -> str:
+    """Parts in plain letters."""
+    said = (part.typst if isinstance(part, content.Math) else part for part in parts)
+    return "".join(part if isinstance(part, str) else part.text for part in said)
 
 
 def number(scalar: Scalar, decimals: int | None = None) -> Number:
@@ -222,7 +278,7 @@ def listed(values: Iterable[Scalar], decimals: int | None = None, sign: str = ",
 
 def paired(xs: Iterable[Number], ws: Iterable[Number]) -> Expression:
     """The sum of each x times its w."""
-    return joined((x, TIMES, w) for x, w in zip(xs, ws, strict=True))
+    return joined((x, content.TIMES, w) for x, w in zip(xs, ws, strict=True))
 
 
 def product(a: Number, b: Number) -> Number:

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
 from render.base.project import ASSETS
 from render.base.template import ReadFile
-from render.documents.handout.content import (
-    Block,
-    Equation,
-    Expression,
-    Group,
-    Handout,
-    Mark,
-    Math,
-    Matrix,
-    Number,
-    Section,
-    Step,
-    Typst,
-)
+from render.documents.handout import content
+from render.documents.handout.content import Handout, Number, Typst
+from scenes.glyphs import FILE as FONT
 from scenes.rounding import MINUS
 
 TEMPLATE = ASSETS / "handout" / "handout.typ"
@@ -38,17 +26,14 @@ _FUNCTIONS = {
 
 
 def write(handout: Handout, read: ReadFile = Path.read_bytes) -> bytes:
-    """The PDF. Raises LectureError where the font is missing or Typst refuses."""
+    """The PDF. Raises LectureError where Typst refuses."""
     import typst
 
-    package = find_spec("manimgx_fonts_cjk")
-    if package is None or package.origin is None:
-        raise LectureError(where="fonts", expected="the package manimgx-fonts-cjk", found="nothing")
     try:
         return bytes(
             typst.compile(
                 read(TEMPLATE),  # type: ignore[misc]
-                font_paths=[str(Path(package.origin).parent)],
+                font_paths=[str(FONT.parent)],
                 ignore_system_fonts=True,
                 sys_inputs={"handout": document(handout)},
             )
@@ -68,13 +53,13 @@ def _plain(item: object) -> Any:
     match item:
         case Number():
             return item.text
-        case Math():
+        case content.Math():
             return {"math": item.typst}
-        case Mark():
+        case content.Mark():
             return {"mark": item.tag, "text": item.text}
-        case Equation():
+        case content.Equation():
             return {"kind": item.kind, "math": _equation(item)}
-        case Matrix():
+        case content.Matrix():
             rows = [
                 (name, [(n.text, colour, round(share, 3)) for n, colour, share in cells])
                 for name, cells in zip(item.rows, item.cells(), strict=True)
@@ -82,7 +67,7 @@ def _plain(item: object) -> Any:
             return {**_fields(item), "values": None, "rows": rows}
         case frozenset():
             return sorted(item)
-        case Block() | Step() | Section() | Handout():
+        case content.Block() | content.Step() | content.Section() | Handout():
             return _fields(item)
     raise TypeError(f"{item!r} in a handout")
 
@@ -91,19 +76,19 @@ def _fields(item: Any) -> dict[str, Any]:
     return {"kind": getattr(item, "kind", ""), **vars(item)}
 
 
-def _equation(equation: Equation) -> str:
+def _equation(equation: content.Equation) -> str:
     sides = zip(equation.signs(), equation.sides, strict=True)
     terms = [f"{_SIGNS[sign]} {_expression(side)}" for sign, side in sides]
     return " ".join([equation.label.typst, *terms])
 
 
-def _expression(items: Expression) -> str:
+def _expression(items: content.Expression) -> str:
     """Code of a formula: numbers are strings in it."""
     made = []
     for n, item in enumerate(items):
         if isinstance(item, str):
             made.append(_SIGNS[item])
-        elif isinstance(item, Group):
+        elif isinstance(item, content.Group):
             form = _FUNCTIONS.get(item.function, f"{item.function}({{}})")
             made.append(form.format(_expression(item.items)))
         else:

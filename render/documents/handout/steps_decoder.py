@@ -1,13 +1,14 @@
-"""Steps 52 to 73: the decoder's input, the mask, masked self-attention in both layers."""
+"""Steps 52 to 90: the decoder's input, the mask, both kinds of attention, output and loss."""
 
 from __future__ import annotations
 
 from render.documents.handout import workings
-from render.documents.handout.book import Book, number, numbers, of, whole
-from render.documents.handout.content import PLUS, Number, Typst, joined
+from render.documents.handout.book import Book, number, numbers, of, visible, whole
+from render.documents.handout.content import OVER, PLUS, Group, Number, Typst, joined
 from render.documents.handout.steps_encoder import cross_layer
-from render.documents.handout.workings import Place, last_norm, place
-from scenes.values import Values, compute
+from render.documents.handout.workings import Sublayer
+from scenes import verdicts, wording
+from scenes.values import compute
 
 
 def asked_row(book: Book) -> int:
@@ -17,47 +18,44 @@ def asked_row(book: Book) -> int:
 
 def mask(book: Book) -> None:
     run, words = book.training, book.target
-    row = asked_row(book)
-    book.step(52, "input", count=whole(run.size("decoder.input", 0)))
-    book.matrix(book.words("matrix"), run["decoder.input"], words)
-    book.step(53, "peek", token=words[row])
+    at = Sublayer(book, "decoder", 0, "self_attn", asked_row(book))
+    book.step(52, "input", count=run.size("decoder.input", 0))
+    book.matrix("matrix", run["decoder.input"], words)
+    at.step(53, "peek")
     lines = [
-        ((word,), (book.sentence(words[: i + 1]),), (book.sentence(words[i + 1 :]) or "—",))
+        (word, book.sentence(words[: i + 1]), book.sentence(words[i + 1 :]) or "—")
         for i, word in enumerate(words)
     ]
-    book.table(book.words("table"), [book.words(key) for key in ("row", "sees", "hidden")], lines)
-    book.say("inference", token=words[row])
-    masked_scores(book, row)
+    book.table("table", ("row", "sees", "hidden"), lines)
+    book.say("inference")
+    masked_scores(book, at)
 
 
-def masked_scores(book: Book, row: int) -> None:
-    run, words = book.training, book.target
-    at = place(run, "decoder", 0, "self_attn")
-    book.step(54, "scores", token=words[row])
-    workings.project(book, at, "q", row, words[row])
-    workings.dots(book, at, row, words, words)
-    workings.scaled(book, at, row, words, words)
-    book.matrix(book.words("all_scores"), at["scores"][0], words, words)
+def masked_scores(book: Book, at: Sublayer) -> None:
+    words, row = at.rows, at.row
+    at.step(54, "scores")
+    at.project("q")
+    at.dots()
+    at.scaled()
+    book.matrix("all_scores", at["scores"][0], words, words)
     ahead(book, at)
     book.formula(Typst("S' = S + M"))
-    m = workings.mask_of(run)
-    book.say("mask", zero=whole(0), huge=m[0][-1])
-    book.matrix(book.words("matrix"), m, words, words, look="plain", closed=workings.future)
+    m = workings.mask_of(at.run)
+    book.say("mask", huge=m[0][-1])
+    at.mask("matrix")
     for j, word in enumerate(words):
-        sides = (number(at["scores"][0, row, j]), PLUS, m[row][j])
-        book.equation(of("s'", words[row], word), sides, (number(at["masked_scores"][0, row, j]),))
-    book.matrix(
-        book.words("all_masked"), at["masked_scores"][0], words, words, closed=workings.future
-    )
-    book.say("softmax", token=words[row], zero=whole(0))
-    workings.softmax(book, at, row, words, words[row])
-    workings.maps(book, at, words, words, [0], closed=workings.future, decimals=4)
-    book.point("point", zeros=closed_zeros(at["weights"][0]), zero=whole(0))
+        left = number(at["scores"][0, row, j]), PLUS, m[row][j]
+        book.equation(of("s'", at.token, word), left, at["masked_scores"][0, row, j])
+    at.masked_scores("all_masked")
+    book.say("softmax")
+    at.softmax()
+    at.maps([0], decimals=4)
+    book.point("point", zeros=closed_zeros(at))
 
 
-def ahead(book: Book, at: Place) -> None:
+def ahead(book: Book, at: Sublayer) -> None:
     """Whether some word scores highest on one that is not written yet; and which the most."""
-    scores, words = at["scores"][0], book.target
+    scores, words = at["scores"][0], at.rows
     tops = [(i, row.argmax()[0]) for i, row in enumerate(scores)]
     peeking = [(i, j) for i, j in tops if j > i]
     i, j = max(peeking or tops, key=lambda pair: scores[pair].exact)
@@ -65,94 +63,151 @@ def ahead(book: Book, at: Place) -> None:
     book.say("ahead" if peeking else "not_ahead", **facts)
 
 
-def closed_zeros(weights: Values) -> Number:
-    """How many of the weights that the mask forbids are exactly 0."""
-    size = range(weights.shape[0])
+def closed_zeros(at: Sublayer) -> Number:
+    """How many of the weights of head 1 that the mask forbids are exactly 0."""
+    weights, size = at["weights"][0], range(len(at.rows))
     return whole(compute("count_zeros", *(weights[i, j] for i in size for j in size if j > i)))
 
 
 def first_layer(book: Book) -> None:
     run, words, row = book.training, book.target, asked_row(book)
-    token = words[row]
-    at = place(run, "decoder", 0, "self_attn")
-    book.step(55, "compare")
-    encoder = place(run, "encoder", 0, "self_attn")
-    named, weights = book.words("encoder"), encoder["weights"][0]
-    book.matrix(named, weights, book.source, book.source, look="heat", decimals=3)
-    workings.maps(book, at, words, words, [0], closed=workings.future)
-    book.point("zeros", zeros=closed_zeros(at["weights"][0]))
-    book.step(56)
+    at, ffn = (Sublayer(book, "decoder", 0, kind, row) for kind in ("self_attn", "ffn"))
+    at.step(55, "compare")
+    weights = run["encoder.0.self_attn.weights"][0]
+    book.matrix("encoder", weights, book.source, book.source, look="heat", decimals=3)
+    at.maps([0])
+    book.point("zeros", zeros=closed_zeros(at))
     one = number(at["weights"][0, 0, 0], 3)
-    book.say("rows", first=words[0], last=words[-1], one=one)
-    workings.maps(book, at, words, words, [1], closed=workings.future)
+    book.step(56, "rows", first=words[0], last=words[-1], one=one)
+    at.maps([1])
     last = list(at["weights"][0, -1])
-    book.equation(of("sum", words[-1]), joined(numbers(last, 3)), (whole(compute("add", *last)),))
-    book.step(57, "mix", token=token, zero=whole(0))
-    workings.mixed(book, at, row, token)
-    book.step(58, "concat", token=token)
-    workings.concatenated(book, at, row, token)
-    book.step(59, "wo")
-    workings.output(book, at, row, token)
-    book.step(60, "residual", token=token)
-    workings.residual(book, at, row)
-    book.step(61, "statistics")
-    workings.statistics(book, at, row)
-    book.step(62, "normalise")
-    workings.normalised(book, at, row)
-    other_sub_layers(book, at)
-    feed_forward(book, row)
-    book.step(66)
-    output = last_norm(run, "decoder", 0)
-    book.say("output", count=whole(run.size(output, 0)))
-    book.matrix(book.words("matrix"), run[output], words, marked=[row])
-    book.point("point")
-
-
-def other_sub_layers(book: Book, at: Place) -> None:
-    """A model of one's own may have cross-attention in this layer, too: its result, in short."""
-    run = at.run
-    if "cross_attn" in run.layers("decoder")[at.layer]:
-        other = place(run, "decoder", at.layer, "cross_attn")
+    book.equation(of("sum", words[-1]), joined(numbers(last, 3)), whole(compute("add", *last)))
+    at.step(57, "mix", at.mixed)
+    at.step(58, "concat", at.concatenated)
+    at.step(59, "wo", at.output)
+    at.step(60, "residual", at.residual)
+    at.step(61, "statistics", at.statistics)
+    at.step(62, "normalise", at.normalised)
+    if "cross_attn" in at.kinds:  # of a model of one's own: its result, in short
         book.say("also_cross")
-        book.matrix(book.words("after_cross"), other.norm("output"), book.target)
-
-
-def feed_forward(book: Book, row: int) -> None:
-    ffn = place(book.training, "decoder", 0, "ffn")
-    token = book.target[row]
-    book.step(63, "expand", d_ff=whole(ffn.run.size(f"{ffn.name}.hidden", 1)))
-    workings.expanded(book, ffn, row)
-    workings.activated(book, ffn, row)
-    book.step(64, "contract")
-    workings.contracted(book, ffn, row)
-    book.step(65, "again", token=token)
-    workings.add_and_norm(book, ffn, row)
+        other = Sublayer(book, "decoder", at.layer, "cross_attn")
+        book.matrix("after_cross", other.norm("output"), words)
+    ffn.step(63, "expand", ffn.expanded, ffn.activated)
+    ffn.step(64, "contract", ffn.contracted)
+    ffn.step(65, "again", ffn.add_and_norm)
+    output = workings.last_norm(run, "decoder", 0)
+    book.step(66, "output", count=run.size(output, 0))
+    book.matrix("matrix", run[output], words, marked=[row])
+    book.point("point")
 
 
 def second_layer(book: Book) -> None:
-    run, words, row = book.training, book.target, asked_row(book)
-    token, layer = words[row], cross_layer(book)
-    at = place(run, "decoder", layer, "self_attn")
-    book.step(67, "roles", token=token)
-    workings.project(book, at, "qkv", row, token)
-    workings.vectors(book, at, "qkv", words, [0])
-    book.step(68, "scores", token=token)
-    workings.dots(book, at, row, words, words)
-    workings.scaled(book, at, row, words, words)
-    book.matrix(book.words("matrix"), at["masked_scores"][0], words, words, closed=workings.future)
-    book.step(69, "softmax", token=token)
-    workings.softmax(book, at, row, words, token)
-    workings.maps(book, at, words, words, closed=workings.future)
-    book.point("zeros", zeros=closed_zeros(at["weights"][0]))
-    book.step(70, "mix", token=token)
-    workings.mixed(book, at, row, token)
-    workings.concatenated(book, at, row, token)
-    workings.output(book, at, row, token)
-    book.step(71, "residual", token=token)
-    workings.residual(book, at, row)
-    book.step(72, "normalise")
-    workings.statistics(book, at, row)
-    workings.normalised(book, at, row)
-    book.step(73, "handover", count=whole(run.size("target.ids", 0)))
-    book.matrix(book.words("matrix"), at.norm("output"), words, marked=[row])
+    row = asked_row(book)
+    at = Sublayer(book, "decoder", cross_layer(book), "self_attn", row)
+    at.step(67, "roles", at.project)
+    at.vectors(heads=[0])
+    at.step(68, "scores", at.dots, at.scaled, at.masked_scores)
+    at.step(69, "softmax", at.softmax, at.maps)
+    book.point("zeros", zeros=closed_zeros(at))
+    at.step(70, "mix", at.mixed, at.concatenated, at.output)
+    at.step(71, "residual", at.residual)
+    at.step(72, "normalise", at.statistics, at.normalised)
+    at.step(73, "handover", count=book.training.size("target.ids", 0))
+    book.matrix("matrix", at.norm("output"), at.rows, marked=[row])
     book.point("point")
+
+
+def cross_attention(book: Book) -> None:
+    layer = cross_layer(book)
+    at, ffn = (Sublayer(book, "decoder", layer, kind) for kind in ("cross_attn", "ffn"))
+    book.step(74, "bridge")
+    book.formula(Typst("Q = X W_Q^top quad K = M W_K^top quad V = M W_V^top"))
+    book.matrix("decoder_rows", at.input, at.rows)
+    book.matrix("memory", at.run["memory"], at.keys)
+    at.step(75, "query")
+    at.project("q")
+    at.vectors("q")
+    at.step(76, "memory", token=at.keys[0])
+    at.project("kv")
+    at.vectors("kv")
+    at.step(77, "score", at.dots, at.scaled)
+    at.step(78, "softmax", at.softmax)
+    weights_told(book, at)
+    at.step(80, "mix", at.mixed)
+    at.step(81, "output", at.concatenated, at.output)
+    at.step(82, "norm", at.add_and_norm)
+    ffn.step(83, "expand", ffn.expanded)
+    ffn.activated(decimals=3)
+    ffn.step(84, "contract", ffn.contracted)
+    ffn.step(85, "again", ffn.add_and_norm)
+    book.matrix("matrix", at.run[workings.last_norm(at.run, "decoder", layer)], at.rows, marked=[0])
+    book.point("point")
+
+
+def weights_told(book: Book, at: Sublayer) -> None:
+    """All weights; whether they are nearly even depends on the model."""
+    weights = at["weights"][0]
+    at.step(79, "all", at.maps)
+    flat = weights.scalars()
+    least, most = (number(compute(what, *flat), wording.SHARES) for what in ("min", "max"))
+    queries, sources = wording.named(at.rows), wording.named(at.keys)
+    book.case("even", wording.cross(weights, queries, sources), "", least=least, most=most)
+    book.case("best", wording.largest(weights[0], queries[0], sources))
+
+
+def output(book: Book) -> None:
+    run, words, vocabulary = book.training, book.target, book.vocabulary
+    out = run[workings.last_norm(run, "decoder", len(run.layers("decoder")) - 1)]
+    matrix, logits, p = run.weight("output_projection.weight"), run["logits"], run["probabilities"]
+    goals = [int(i) for i in run["target.ids"].array]
+    book.step(86, "logit", token=words[0], words=run.size("logits", 1))
+    book.formula(Typst('z = h W_"out"^top'))
+    places = workings.decimals_of(matrix, 4)
+    book.matrix("matrix", matrix, vocabulary, decimals=places, marked=[goals[0]])
+    workings.linear(book, "z", matrix, numbers(out[0]), logits[0], vocabulary, 4)
+    book.matrix("logits", logits, words, vocabulary)
+    largest = compute("max", *logits[0])
+    book.step(87, "softmax", token=words[0], largest=largest)
+    exp = [compute("exp", logit - largest) for logit in logits[0]]
+    workings.softmax(book, list(logits[0]), exp, list(p[0]), vocabulary, words[0])
+    book.matrix("probabilities", p, words, vocabulary, look="heat")
+    ranks(book, goals)
+    losses(book, goals)
+
+
+def ranks(book: Book, goals: list[int]) -> None:
+    run, words, vocabulary = book.training, book.target, book.vocabulary
+    p = run["probabilities"]
+    book.step(88, "rank")
+    guesses = [row.argmax()[0] for row in p]
+    lines = []
+    for i, (goal, guess) in enumerate(zip(goals, guesses, strict=True)):
+        rank = whole(compute("rank", p[i, goal], *p[i]))
+        told = (vocabulary[guess], " (", number(p[i, guess]), ")")
+        lines.append((whole(i), words[i], told, p[i, goal], rank))
+    head = ("position", "goal", "guess", "p_goal", "rank_head")
+    hits = [i for i, (goal, guess) in enumerate(zip(goals, guesses, strict=True)) if goal == guess]
+    book.table("table", head, lines, marked=hits)
+    standing = verdicts.standing_of(goals[0], run["logits"][0], p[0], vocabulary)
+    book.case("standing", verdicts.standing(standing), target=vocabulary[goals[0]])
+
+
+def losses(book: Book, goals: list[int]) -> None:
+    run, vocabulary = book.training, book.vocabulary
+    p, loss = run["probabilities"], run["loss.per_position"]
+    book.step(89, "loss")
+    book.formula(Typst('"loss" = - ln p("target")'))
+    for i, goal in enumerate(goals):
+        inside = Group((visible(p[i, goal]),), "−ln")
+        book.equation(of("loss", i), (inside,), loss[i])
+    count = number(run.size("loss.per_position", 0))
+    book.step(90, "mean", count=count)
+    total = Group(joined(numbers(loss)))
+    book.equation(book.upright("mean_loss"), (total, OVER, count), run["loss.mean"][()])
+    found = wording.top(loss, wording.VALUES)
+    case = verdicts.largest_loss(loss, [vocabulary[goal] for goal in goals])
+    if case.name == "one":
+        (i,) = found.at[0]
+        case += verdicts.probability(p[i, goals[i]])
+    book.case("learn", case, "")
+    book.point("shift")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from render.documents.handout import workings
-from render.documents.handout.book import Book, exactly, listed, number, numbers, of, whole
-from render.documents.handout.content import PLUS, Number, Parts, joined
-from render.documents.handout.workings import last_norm, place
+from render.documents.handout.book import Book, listed, number, numbers, whole
+from render.documents.handout.content import Number, Parts, joined
+from render.documents.handout.steps_input import positioned
+from render.documents.handout.workings import Sublayer, last_norm, linear
 from scenes.rounding import MINUS
-from scenes.values import Run, compute, constant
+from scenes.values import Run, Scalar, Values, compute, constant
 
 
 class Written:
@@ -24,24 +24,23 @@ class Written:
         self.hit = self.best == self.wanted
         self.rank = whole(compute("rank", self.p[self.wanted], *self.p))
         self.theirs = book.training["logits"][k - 1]
-        ours, theirs = self.logits.array, self.theirs.array
-        largest = max(1.0, float(abs(ours).max()))
-        self.equal = bool(abs(ours - theirs).max() <= 1e-9 * largest)
-        self.differing = list(book.training.differing(self.run))
+        self.equal = equal(self.logits, self.theirs)
 
     @property
     def guess(self) -> Parts:
         return (self.choice, " (", number(self.p[self.best]), ")")
 
     @property
-    def facts(self) -> dict[str, str | Number]:
-        return {
-            "word": self.word,
-            "choice": self.choice,
-            "p": number(self.p[self.best]),
-            "p_word": number(self.p[self.wanted]),
-            "rank": self.rank,
-        }
+    def facts(self) -> dict[str, str | Number | Scalar]:
+        p, p_word = self.p[self.best], self.p[self.wanted]
+        both = {"word": self.word, "choice": self.choice}
+        return {**both, "p": p, "p_word": p_word, "rank": self.rank}
+
+
+def equal(ours: Values, theirs: Values) -> bool:
+    """Whether two rows of logits are the same but for rounding."""
+    largest = max(1.0, float(abs(ours.array).max()))
+    return bool(abs(ours.array - theirs.array).max() <= 1e-9 * largest)
 
 
 def loop(book: Book) -> None:
@@ -51,10 +50,9 @@ def loop(book: Book) -> None:
     rows, marked = [], []
     for k, step in enumerate(steps, start=1):
         mask = listed([step.run.size("decoder.mask", axis) for axis in (0, 1)], sign=" × ")
-        rows.append(((whole(k),), (book.sentence(step.read),), mask, step.guess, (step.word,)))
+        rows.append((whole(k), book.sentence(step.read), mask, step.guess, step.word))
         marked += [k - 1] if step.hit else []
-    head = [book.words(key) for key in ("round", "reads", "mask", "guess", "takes")]
-    book.table(book.words("table"), head, rows, marked)
+    book.table("table", ("round", "reads", "mask", "guess", "takes"), rows, marked)
     alone = tuple(steps[0].run.alone(target[:1], len(target) - 1))
     book.say("free_same" if alone == target else "free_differ", words=book.sentence(alone))
     book.say("cache")
@@ -65,19 +63,12 @@ def first(book: Book) -> None:
     step = Written(book, 1)
     run, word = step.run, book.target[0]
     book.step(92, "input", word=word)
-    for d in range(run["decoder.input"].shape[1]):
-        embedded = exactly([run["decoder.embedded"][0, d]])[0]
-        sides = (
-            (embedded, PLUS, number(run["positional"][0, d])),
-            (number(run["decoder.input"][0, d]),),
-        )
-        book.equation(of("x", word, d), *sides)
-    at = place(run, "decoder", 0, "self_attn")
-    book.say("self", word=word, weight=whole(at["weights"][0, 0, 0]))
+    positioned(book, *(run[name] for name in ("decoder.embedded", "positional", "decoder.input")))
+    book.say("self", weight=whole(run["decoder.0.self_attn.weights"][0, 0, 0]))
     chosen(book, step)
     book.say("equal" if step.equal else "differ", word=word)
     if not step.equal:
-        compared(book, step, 0)
+        compared(book, step)
     book.point("hit" if step.hit else "miss", **step.facts)
 
 
@@ -86,83 +77,67 @@ def chosen(book: Book, step: Written) -> None:
     run, vocabulary = step.run, step.vocabulary
     out = run[last_norm(run, "decoder", len(run.layers("decoder")) - 1)][-1]
     matrix = run.weight("output_projection.weight")
-    book.matrix(book.words("last_row", words=book.sentence(step.read)), out, [step.read[-1]])
-    workings.linear(book, "z", matrix, numbers(out), step.logits, vocabulary, 4)
+    book.matrix("last_row", out, [step.read[-1]], words=book.sentence(step.read))
+    linear(book, "z", matrix, numbers(out), step.logits, vocabulary, 4)
     largest = compute("max", *step.logits)
     exp = [compute("exp", logit - largest) for logit in step.logits]
-    total = number(compute("add", *exp))
     rows = []
     for i, name in enumerate(vocabulary):
         rank = whole(compute("rank", step.p[i], *step.p))
-        cells = number(step.logits[i]), number(exp[i]), number(step.p[i]), rank
-        rows.append(((name,), *((cell,) for cell in cells)))
-    head = [book.words(key) for key in ("token", "logit_head", "exp_head", "p_head", "rank_head")]
-    caption = book.words("choice_table", total=total)
-    book.table(caption, head, rows, [step.wanted])
+        rows.append((name, step.logits[i], exp[i], step.p[i], rank))
+    head = ("token", "logit_head", "exp_head", "p_head", "rank_head")
+    book.table("choice_table", head, rows, [step.wanted], total=compute("add", *exp))
 
 
-def compared(book: Book, step: Written, row: int) -> None:
+def compared(book: Book, step: Written) -> None:
     """The logits less those of the training row, word by word."""
     apart = [a - b for a, b in zip(step.logits, step.theirs, strict=True)]
     lines = [numbers(row) for row in (step.logits, step.theirs, apart)]
-    names = [book.plain(key, row=whole(row)) for key in ("ours", "theirs", "difference")]
-    book.matrix(book.words("comparison"), lines, names, step.vocabulary)
-    most = compute("max", *(d if d.exact >= 0 else -d for d in apart))
-    book.say("largest_difference", largest=number(most))
+    place = whole(len(step.read) - 1)
+    names = [book.plain(key, row=place) for key in ("ours", "theirs", "difference")]
+    book.matrix("comparison", lines, names, step.vocabulary)
+    largest = compute("max", *(d if d.exact >= 0 else -d for d in apart))
+    book.say("largest_difference", largest=largest)
 
 
 def masked(book: Book, step: Written) -> None:
     """The mask of this step and the weights that come of it."""
-    run, words = step.run, step.read
-    at = place(run, "decoder", 0, "self_attn")
-    caption, cells = book.words("mask_matrix"), workings.mask_of(run)
-    book.matrix(caption, cells, words, words, look="plain", closed=workings.future)
-    workings.maps(book, at, words, words, [0], closed=workings.future, decimals=4)
+    at = Sublayer(book, "decoder", 0, "self_attn", run=step.run)
+    at.mask("mask_matrix")
+    at.maps([0], decimals=4)
 
 
 def second(book: Book) -> None:
     step = Written(book, 2)
     words = {"words": book.sentence(step.read), "last": step.read[-1], "first": step.read[0]}
-    book.step(93, words=words["words"])
-    book.say("mask", **words)
+    book.step(93, "mask", **words)
     masked(book, step)
-    before = book.inference(1)["logits"][-1]
-    same = bool(
-        abs(before.array - step.run["logits"][0].array).max()
-        <= 1e-9 * max(1.0, float(abs(before.array).max()))
-    )
-    book.say("row_same" if same else "row_differ", **words)
+    same = equal(book.inference(1)["logits"][-1], step.run["logits"][0])
+    book.say("row_same" if same else "row_differ")
     chosen(book, step)
     book.say("hit" if step.hit else "miss", **step.facts)
-    book.say("training", **words)
-    compared(book, step, 1)
+    book.say("training")
+    compared(book, step)
     book.say("equal" if step.equal else "differ")
-    why(book, step)
-
-
-def why(book: Book, step: Written) -> None:
-    """Which matrices inference and training do not share."""
-    if not step.differing:
+    differing = book.training.differing(step.run)
+    if differing:
+        book.say("why_anyway" if step.equal else "why_other")
+        book.table("matrices", ("name",), [(name,) for name in differing])
+    else:
         book.point("why_same")
-        return
-    book.say("why_anyway" if step.equal else "why_other")
-    book.table(
-        book.words("matrices"), [book.words("name")], [((name,),) for name in step.differing]
-    )
 
 
 def last(book: Book) -> None:
     k = len(book.target) - 1
     step = Written(book, k)
     words = {"words": book.sentence(step.read), "last": step.read[-1], "next": step.word}
-    book.step(94, words=words["words"])
-    book.say("mask", **words)
+    book.step(94, "mask", n=whole(k - 1), m=whole(k), **words)
     masked(book, step)
     chosen(book, step)
     book.say("hit" if step.hit else "miss", **step.facts)
-    book.say("position", n=whole(k - 1), m=whole(k), **words)
-    compared(book, step, k - 1)
-    book.say("equal" if step.equal else "differ", n=whole(k - 1))
+    book.say("position")
+    compared(book, step)
+    book.say("equal" if step.equal else "differ")
     sentence(book, k)
 
 
@@ -180,7 +155,7 @@ def sentence(book: Book, k: int) -> None:
         for s in steps[1:]:
             whole_p = whole_p * s.p[s.wanted]
         book.say("together")
-        book.equation(book.upright("sentence_p"), terms, (number(whole_p),))
+        book.equation(book.upright("sentence_p"), terms, whole_p)
     book.point("beam")
 
 
@@ -193,23 +168,16 @@ def side_by_side(book: Book) -> None:
     )
     book.step(95, "same" if same else "same_differ")
     size = {
-        "n": whole(training.size("memory", 0)),
-        "d": whole(training.size("memory", 1)),
-        "m": whole(training.size("decoder.mask", 0)),
-        "v": whole(training.size("probabilities", 1)),
-        "one": whole(first_run.size("decoder.mask", 0)),
-        "most": whole(last_run.size("decoder.mask", 0)),
+        "n": number(training.size("memory", 0)),
+        "d": number(training.size("memory", 1)),
+        "m": number(training.size("decoder.mask", 0)),
+        "v": number(training.size("probabilities", 1)),
+        "one": number(first_run.size("decoder.mask", 0)),
+        "most": number(last_run.size("decoder.mask", 0)),
         "mean": number(training["loss.mean"][()]),
     }
-    rows = [
-        (
-            book.words(f"stage_{i}"),
-            book.words(f"training_{i}", **size),
-            book.words(f"inference_{i}", **size),
-        )
-        for i in range(1, 10)
-    ]
-    head = [book.words(key) for key in ("stage", "in_training", "in_inference")]
-    book.table(book.words("table"), head, rows)
-    book.equation(book.upright("runs"), (size["m"], MINUS, size["one"]), (size["most"],))
+    keys = [[f"{name}_{i}" for name in ("stage", "training", "inference")] for i in range(1, 10)]
+    rows = [[book.words(key, **size) for key in line] for line in keys]
+    book.table("table", ("stage", "in_training", "in_inference"), rows)
+    book.equation(book.upright("runs"), (size["m"], MINUS, size["one"]), size["most"])
     book.point("point")

@@ -12,24 +12,21 @@ import numpy as np
 from engine.config import SETTINGS
 from engine.errata import Erratum, errata
 from engine.recipe import tutorial_weights
-from render.base.reads import Json, Made, Reads
+from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.documents.handout import (
     html,
     pdf,
-    steps_cross,
     steps_decoder,
     steps_encoder,
     steps_inference,
     steps_input,
-    words,
 )
 from render.documents.handout.book import Book, listed, number
-from render.documents.handout.content import Handout, Paragraph, Parts
+from render.documents.handout.content import Fact, Handout, Paragraph, Parts
 from render.documents.handout.steps_encoder import cross_layer
 from render.documents.handout.steps_inference import Written
 from scenes import registry
 from scenes.rounding import MINUS
-from scenes.settings import Settings
 from scenes.values import Values
 
 #: Which functions write the steps of a scene, and the part of the model it tells of.
@@ -46,8 +43,8 @@ SCENES: dict[int, tuple[str, tuple[Callable[[Book], None], ...]]] = {
     10: ("encoder", (steps_encoder.second_layer,)),
     11: ("training", (steps_decoder.mask,)),
     12: ("training", (steps_decoder.first_layer, steps_decoder.second_layer)),
-    13: ("training", (steps_cross.cross_attention,)),
-    14: ("training", (steps_cross.output,)),
+    13: ("training", (steps_decoder.cross_attention,)),
+    14: ("training", (steps_decoder.output,)),
     15: ("inference", (steps_inference.loop,)),
     16: ("inference", (steps_inference.first,)),
     17: ("inference", (steps_inference.second,)),
@@ -56,13 +53,7 @@ SCENES: dict[int, tuple[str, tuple[Callable[[Book], None], ...]]] = {
 }
 
 
-def make(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    reads: Reads,
-    into: Path,
-    tell: Callable[[int], None],
-) -> dict[str, Path]:
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """``handout.pdf`` and ``handout.html`` as the roles ``pdf`` and ``html``. ``spec``:
     ``language``; ``weights``, the names of the two weight files. Raises LectureError."""
     written = handout(reads, spec["language"], *spec["weights"])
@@ -89,22 +80,13 @@ def handout(reads: Reads, language: str, weights: str, inference: str) -> Handou
     return book.handout
 
 
-def of_settings(settings: Settings) -> Handout:
-    """The handout of a lesson, without a record of what was read for it."""
-    files = settings.weights, settings.weights_for_inference
-    weights, inference = (str(file.absolute()) for file in files)
-    values = {"weights": weights, "inference_weights": inference}
-    reads = Reads({**values, "source": settings.source, "target": settings.target})
-    return handout(reads, settings.language, *(file.name for file in files))
-
-
 def key_numbers(book: Book) -> None:
     """The figures that the tutorial sums itself up with, and where each is worked out."""
     run, source, target = book.training, book.source, book.target
     cross = f"decoder.{cross_layer(book)}.cross_attn"
     rows: list[tuple[Parts, Parts, Parts]] = []
 
-    def add(key: str, step: int, parts: Parts, **facts: words.Fact) -> None:
+    def add(key: str, step: int, parts: Parts, **facts: Fact) -> None:
         rows.append((book.words(key, **facts), parts, (str(step),)))
 
     book.section("key_numbers", book.handout.words["key_numbers"], "both")
@@ -132,8 +114,7 @@ def key_numbers(book: Book) -> None:
         found, step = Written(book, k), 92 if k == 1 else 94 if k == len(target) - 1 else 93
         add("logits", step, vector(found.logits), words=book.sentence(found.read))
         add("choice", step, found.guess, words=book.sentence(found.read))
-    head = [book.words(key) for key in ("what", "value", "step")]
-    book.table(book.words("caption"), head, rows)
+    book.table("caption", ("what", "value", "step"), rows)
 
 
 def vector(values: Values, decimals: int | None = None) -> Parts:

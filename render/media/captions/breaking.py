@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,31 @@ import msgspec
 from engine.errors import LectureError
 from render.base.project import ASSETS
 from render.base.reader import Reader
-from render.media.captions.rules import LINES, LONGEST, RULES, SHORTEST, Rules
 
 FOLDER = ASSETS / "captions"
 Range = tuple[int, int]
 Lines = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What readers of captions in a language are used to. ``line``: characters in a line;
+    ``speed``: characters a second, blanks counted, a line break in English counted as one.
+    ``space``: what a line break stands for."""
+
+    line: int
+    speed: float
+    space: str
+
+    def length(self, lines: Lines) -> int:
+        """Characters to be read."""
+        return len(self.space.join(lines))
+
+
+RULES = {"zh": Rules(16, 9.0, ""), "en": Rules(42, 17.0, " ")}
+LINES = 2  # in a cue
+GAP = 2  # frames between two cues
+SHORTEST, LONGEST = 5 / 6, 7.0  # seconds of a cue
 
 _CUE = 8.0  # what another cue costs: as much as a bad line break
 _BETWEEN_CUES = 1.5  # a break between cues weighs more than one between lines
@@ -44,7 +65,7 @@ _LEADING_WORDS = """and or but so while which that with from into for to by in o
     as than if because until"""
 _CLINGING = frozenset(_CLINGING_WORDS.split())  # English words that belong to the next one
 _LEADING = frozenset(_LEADING_WORDS.split())  # that a line had better begin with
-_NUMBER = re.compile(r"[−+-]?\d[\d.,]*(?:e[−-]?\d+)?%?")
+NUMBER = re.compile(r"[−+-]?\d[\d.,]*(?:e[−-]?\d+)?%?")
 _NUMBER_AT_END = re.compile(r"(?:^|[^A-Za-z])[−-]?[\d.,]*\d%?$")
 _NAMES = re.compile(r"(?:^|[^A-Za-z])[A-Za-z][、,]$")  # Q, K and V; not after a clause
 _LETTER = re.compile(r"[A-Za-z](?![A-Za-z])")
@@ -66,73 +87,61 @@ class Sentence:
     pauses: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Piece:
-    """A way to fill one cue."""
-
-    cost: float
-    lines: Lines
-
-
 def broken(said: Sentence, language: str) -> list[Lines]:
     """The lines of each cue, in order. Only a word that is longer than a line makes a line that
     is too long."""
     text = said.text.strip()
     if not text:
         return []
-    at = _costs(said, language)
+    at, rules = _costs(said, language), RULES[language]
     places = [0, *sorted(at), len(said.text)]
     seconds = (said.end - said.start) / len(said.text)
     best: list[tuple[float, list[Lines]]] = [(0.0, [])]
     for end in range(1, len(places)):
         choices: list[tuple[float, list[Lines]]] = []
         for start in range(end - 1, -1, -1):
-            if places[end] - places[start] > LINES * RULES[language].line + LINES and choices:
+            size = places[end] - places[start]
+            if size > LINES * (rules.line + 1) and choices:
                 break
-            piece = _piece(said.text, places[start : end + 1], at, RULES[language])
+            cost, lines = _filled(said.text, places[start : end + 1], at, rules.line)
             between = _BETWEEN_CUES * at[places[start]] if start else 0.0
-            lasts = seconds * (places[end] - places[start])
-            cost = best[start][0] + _CUE + piece.cost + between + _lasting(lasts)
-            choices.append((cost, [*best[start][1], piece.lines]))
+            hasty = seconds * size < SHORTEST + _FOR_GAPS
+            lasting = _HASTE if hasty else 2.0 * max(0.0, seconds * size - LONGEST)
+            before, cues = best[start]
+            choices.append((before + _CUE + cost + between + lasting, [*cues, lines]))
         best.append(min(choices, key=lambda choice: choice[0]))
     return best[-1][1]
 
 
-def _lasting(seconds: float) -> float:
-    """What it costs that a cue lasts so long."""
-    if seconds < SHORTEST + _FOR_GAPS:
-        return _HASTE
-    return 2.0 * max(0.0, seconds - LONGEST)
+def _filled(
+    text: str, places: Sequence[int], at: dict[int, float], most: int
+) -> tuple[float, Lines]:
+    """What a cue with the text from the first to the last of ``places`` costs, and its lines, of at
+    most ``most`` characters if possible."""
 
+    def cost(lines: Lines, place: int) -> float:
+        over = max(0, max(map(len, lines)) - most)
+        uneven = _UNEVEN * abs(len(lines[0]) - len(lines[-1])) / most
+        return at.get(place, 0.0) + uneven + _TOO_LONG * (over > 0) + over
 
-def _piece(text: str, places: Sequence[int], at: dict[int, float], rules: Rules) -> _Piece:
-    """The best lines for the text from the first to the last of ``places``."""
     start, end = places[0], places[-1]
-    whole = text[start:end].strip()
-    over = max(0, len(whole) - rules.line)
-    choices = [_Piece(_TOO_LONG * (over > 0) + over, (whole,))]
-    if not over:
-        return choices[0]
-    for place in places[1:-1]:
-        first, second = text[start:place].strip(), text[place:end].strip()
-        long = max(len(first), len(second))
-        over = max(0, long - rules.line)
-        uneven = _UNEVEN * abs(len(first) - len(second)) / rules.line
-        cost = at[place] + uneven + _TOO_LONG * (over > 0) + over
-        choices.append(_Piece(cost, (first, second)))
-    return min(choices, key=lambda piece: piece.cost)
+    whole: Lines = (text[start:end].strip(),)
+    choices = [(cost(whole, -1), whole)]
+    for place in places[1:-1] if len(whole[0]) > most else ():
+        lines = text[start:place].strip(), text[place:end].strip()
+        choices.append((cost(lines, place), lines))
+    return min(choices, key=lambda choice: choice[0])
 
 
 def _costs(said: Sentence, language: str) -> dict[int, float]:
     """Positions of ``said.text`` before which a line may begin, each with its cost."""
     text = said.text
-    numbers = (match.span() for match in _NUMBER.finditer(text))
     closed = {
-        position
-        for start, end in (*said.whole, *term_ranges(text, language), *numbers)
-        for position in range(start + 1, end)
+        position for start, end in kept_whole(said, language) for position in range(start + 1, end)
     }
-    words = _word_starts(text) if language == "zh" else frozenset()
+    words: frozenset[int] = frozenset()
+    if language == "zh":
+        words = frozenset(accumulate(map(len, _parser().parse(text)), initial=0))
     found = {}
     for position in range(1, len(text)):
         if position in closed or text[position] == " ":
@@ -141,6 +150,12 @@ def _costs(said: Sentence, language: str) -> dict[int, float]:
         if cost is not None:
             found[position] = 0.2 if position in said.pauses else cost
     return found
+
+
+def kept_whole(said: Sentence, language: str) -> list[Range]:
+    """What a line break must not divide: of the sentence itself, terms, numbers."""
+    numbers = (match.span() for match in NUMBER.finditer(said.text))
+    return [*said.whole, *term_ranges(said.text, language), *numbers]
 
 
 def _cost(text: str, position: int, words: frozenset[int]) -> float | None:
@@ -166,7 +181,9 @@ def _cost(text: str, position: int, words: frozenset[int]) -> float | None:
     if is_wide(before[-1]) and _COUNTED.search(before):
         return None
     if is_wide(before[-1]) and is_wide(after):
-        return _between_chinese(before[-1], position, words)
+        if position not in words or before[-1] in _TO_WHAT_FOLLOWS:
+            return None
+        return 8.5 if before[-1] in _PARTICLES else 11.0
     if not blank:
         wide = is_wide(before[-1]) or is_wide(after)
         return 6.0 if wide and (after in OPENING or before[-1] in CLOSING) else None
@@ -177,12 +194,6 @@ def _cost(text: str, position: int, words: frozenset[int]) -> float | None:
     return _between_english(before, text[position:])
 
 
-def _between_chinese(before: str, position: int, words: frozenset[int]) -> float | None:
-    if position not in words or before in _TO_WHAT_FOLLOWS:
-        return None
-    return 8.5 if before in _PARTICLES else 11.0
-
-
 def _between_english(before: str, rest: str) -> float:
     last, first = before.split(" ")[-1].lower(), rest.split(" ")[0].lower()
     if last in _CLINGING:
@@ -190,17 +201,9 @@ def _between_english(before: str, rest: str) -> float:
     return 4.5 if first.strip(",.;:") in _LEADING else 7.0
 
 
-def _word_starts(text: str) -> frozenset[int]:
-    """Where words of Chinese text begin."""
-    found, position = set(), 0
-    for word in _parser().parse(text):
-        found.add(position)
-        position += len(word)
-    return frozenset(found)
-
-
 @cache
 def _parser() -> Any:
+    """Finds words of Chinese text."""
     import budoux
 
     return budoux.load_default_simplified_chinese_parser()
@@ -238,7 +241,7 @@ def _pattern(language: str) -> re.Pattern[str]:
     return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
 
 
-def term_ranges(text: str, language: str) -> list[tuple[int, int]]:
+def term_ranges(text: str, language: str) -> list[Range]:
     """Where terms stand in ``text``, overlapping ones too."""
     found, start = [], 0
     while match := _pattern(language).search(text, start):

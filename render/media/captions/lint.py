@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from render.media.captions.breaking import Range, Sentence, term_ranges
-from render.media.captions.rules import GAP, LINES, LONGEST, RULES, SHORTEST, length
+from render.media.captions.breaking import (
+    CLOSING,
+    GAP,
+    LINES,
+    LONGEST,
+    OPENING,
+    RULES,
+    SHORTEST,
+    Sentence,
+    kept_whole,
+)
 from render.media.timedtext import Cue
-
-_NUMBER = re.compile(r"[−+-]?\d[\d.,]*(?:e[−-]?\d+)?%?")
-_CLOSING = "」』）》〉】”’)]},.;:!?，。；：！？、…%"
-_OPENING = "「『（《〈【“‘(["
 
 
 def faults(said: Sequence[Sentence], cues: Sequence[Cue], language: str, fps: int) -> list[str]:
@@ -38,7 +42,7 @@ def faults(said: Sequence[Sentence], cues: Sequence[Cue], language: str, fps: in
 def speed(cue: Cue, fps: int, language: str) -> float:
     """Characters a second."""
     start, end = cue.milliseconds(fps)
-    return length(cue.lines, language) * 1000 / (end - start)
+    return RULES[language].length(cue.lines) * 1000 / (end - start)
 
 
 def _of_cue(cue: Cue, language: str, fps: int) -> Iterator[str]:
@@ -67,27 +71,21 @@ def _own(said: Sentence, cues: Sequence[Cue], fps: int) -> tuple[list[Cue], list
 
 
 def _breaks(said: Sentence, lines: Sequence[str], language: str) -> Iterator[str]:
-    text = said.text
-    numbers = [match.span() for match in _NUMBER.finditer(text)]
-    places = [*said.whole, *term_ranges(text, language), *numbers]
-    start = 0
+    text, start = said.text, 0
     for before, line in pairwise(["", *lines]):
         at = text.index(line.strip(), start)
         start = at + len(line.strip())
         if not before:
             continue
-        yield from (f"{text[a:b]!r} is divided" for a, b in _inside(places, at))
-        if line[0] in _CLOSING:
+        divided = [(a, b) for a, b in kept_whole(said, language) if a < at < b]
+        yield from (f"{text[a:b]!r} is divided" for a, b in dict.fromkeys(divided))
+        if line[0] in CLOSING:
             yield f"{line!r} begins with punctuation"
-        if before[-1] in _OPENING:
+        if before[-1] in OPENING:
             yield f"{before!r} ends with an opening mark"
         latin = at and text[at - 1].isascii() and text[at - 1].isalnum()
         if latin and line[0].isascii() and line[0].isalnum():
             yield f"a word is divided before {line!r}"
-
-
-def _inside(places: Sequence[Range], at: int) -> list[Range]:
-    return [(a, b) for a, b in dict.fromkeys(places) if a < at < b]
 
 
 def _letters(text: str) -> str:

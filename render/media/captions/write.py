@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
-from render.base.reads import Json, Made, Reads
-from render.media.captions.breaking import Range, Sentence, broken, is_wide, terms_file
-from render.media.captions.rules import GAP, LONGEST, length
+from render.base.reads import Needs, Output, Reads, Spec, Tell
+from render.media.captions.breaking import (
+    GAP,
+    LONGEST,
+    RULES,
+    Sentence,
+    broken,
+    is_wide,
+    terms_file,
+)
 from render.media.timedtext import Cue, Track
 from scenes import texts
 
 
-def make(
-    spec: Mapping[str, Json],
-    needs: Mapping[str, Made],
-    reads: Reads,
-    into: Path,
-    tell: Callable[[int], None],
-) -> dict[str, Path]:
+def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """Facts: ``cues`` of the scene ``slug`` in a ``language``, as :meth:`Track.plain` has them, by
     the beats of its ``pictures``."""
-
-    def entry(language: str, *path: str) -> Any:
-        reads.text(language, *path)
-        return texts.entry(language, *path)
-
     language, beats = spec["language"], needs["pictures"].facts["beats"]
     reads.uses(terms_file(language))
-    track = track_of(spec["slug"], beats, language, spec["fps"], entry)
-    facts = into / "facts.json"
-    facts.write_text(json.dumps({"cues": track.plain()}), encoding="utf-8")
-    return {"facts": facts}
-
-
-def track_of(
-    slug: str,
-    beats: Sequence[Mapping[str, Any]],
-    language: str,
-    fps: int,
-    entry: Callable[..., Any] = texts.entry,
-) -> Track:
-    """The captions of a scene, from the ``beats`` in its record. Raises LectureError."""
-    said = sentences(slug, beats, language, entry)
-    return Track(language, tuple(cues(said, language, fps)), fps)
+    said = sentences(spec["slug"], beats, language, reads.entry)
+    track = Track(language, tuple(cues(said, language, spec["fps"])), spec["fps"])
+    return {"facts": {"cues": track.plain()}}
 
 
 def sentences(
@@ -87,8 +71,9 @@ def said_of(template: str, facts: Mapping[str, str]) -> Sentence:
         if span.tag and not coloured:
             coloured = (span.tag, len(text))
         if span.is_fact:
-            fact = _one_line(facts[span.text])
-            whole += [(len(text) + a, len(text) + b) for a, b in _words(fact)]
+            fact = " ".join(facts[span.text].split())
+            words = (match.span() for match in re.finditer(r"\S+", fact))
+            whole += [(len(text) + a, len(text) + b) for a, b in words]
             text += fact
             continue
         for index, line in enumerate(span.text.split("\n")):
@@ -108,41 +93,19 @@ def _joined(text: str, after: str) -> str:
     return f"{text} "
 
 
-def _one_line(fact: str) -> str:
-    return " ".join(fact.split())
-
-
-def _words(text: str) -> list[Range]:
-    """The ranges of words between blanks."""
-    found, start = [], 0
-    for word in text.split(" "):
-        found.append((start, start + len(word)))
-        start += len(word) + 1
-    return found
-
-
 def cues(said: Sequence[Sentence], language: str, fps: int) -> list[Cue]:
-    """The cues of a video: each sentence in its own time, its cues as long as their text is."""
+    """The cues of a video: each sentence in its own time, its cues as long as their text is. There
+    is a gap after each, since what follows may begin where a sentence ends."""
     found: list[Cue] = []
     for sentence in said:
-        lines = broken(sentence, language)
+        broken_up = broken(sentence, language)
         start, end = math.ceil(sentence.start * fps - 1e-6), math.floor(sentence.end * fps + 1e-6)
-        weights = [length(each, language) for each in lines]
-        longest = math.floor(LONGEST * fps)
-        found += _shared_out(lines, weights, start, end, longest)
-    return found
-
-
-def _shared_out(
-    lines: Sequence[tuple[str, ...]], weights: Sequence[int], start: int, end: int, longest: int
-) -> list[Cue]:
-    """Cues from frame ``start``, with a gap after each, the last one too: what follows may begin at
-    ``end``. None lasts more than ``longest`` frames."""
-    room = end - start - GAP * len(lines)
-    found, before = [], 0
-    for index, (each, weight) in enumerate(zip(lines, weights, strict=True)):
-        first = start + GAP * index + round(room * before / sum(weights))
-        before += weight
-        last = start + GAP * index + round(room * before / sum(weights))
-        found.append(Cue(first, max(first + 1, min(last, first + longest)), each))
+        room = end - start - GAP * len(broken_up)
+        weights = [RULES[language].length(lines) for lines in broken_up]
+        parts, whole = accumulate(weights, initial=0), max(1, sum(weights))
+        ends = [round(room * part / whole) for part in parts]
+        for index, lines in enumerate(broken_up):
+            first, last = (start + GAP * index + each for each in ends[index : index + 2])
+            last = min(last, first + math.floor(LONGEST * fps))
+            found.append(Cue(first, max(first + 1, last), lines))
     return found

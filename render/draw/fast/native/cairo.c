@@ -14,10 +14,6 @@ static void (*c_curve_to)(cairo_t *, double, double, double, double, double, dou
 static void (*c_rgba)(cairo_t *, double, double, double, double);
 static void (*c_line_width)(cairo_t *, double);
 static void (*c_line_join)(cairo_t *, int), (*c_line_cap)(cairo_t *, int);
-static cairo_pattern_t *(*c_linear)(double, double, double, double);
-static void (*c_stop)(cairo_pattern_t *, double, double, double, double, double);
-static void (*c_source)(cairo_t *, cairo_pattern_t *);
-static void (*c_pattern_destroy)(cairo_pattern_t *);
 
 int load_cairo(const char *library) {
     void *handle = dlopen(library, RTLD_NOW);
@@ -29,10 +25,7 @@ int load_cairo(const char *library) {
         {"cairo_fill_preserve", &c_fill}, {"cairo_stroke_preserve", &c_stroke},
         {"cairo_move_to", &c_move_to}, {"cairo_curve_to", &c_curve_to},
         {"cairo_set_source_rgba", &c_rgba}, {"cairo_set_line_width", &c_line_width},
-        {"cairo_set_line_join", &c_line_join}, {"cairo_set_line_cap", &c_line_cap},
-        {"cairo_pattern_create_linear", &c_linear},
-        {"cairo_pattern_add_color_stop_rgba", &c_stop}, {"cairo_set_source", &c_source},
-        {"cairo_pattern_destroy", &c_pattern_destroy}};
+        {"cairo_set_line_join", &c_line_join}, {"cairo_set_line_cap", &c_line_cap}};
     for (size_t i = 0; handle && i < sizeof wanted / sizeof *wanted; i++) {
         void *found = dlsym(handle, wanted[i].name);
         if (!found) handle = NULL;
@@ -42,37 +35,45 @@ int load_cairo(const char *library) {
     return handle ? 0 : -1;
 }
 
-static void add_subpath(void *data, const double *xy, int start, int end, int closed) {
-    cairo_t *context = data;
-    c_new_sub_path(context);
-    c_move_to(context, xy[2 * start], xy[2 * start + 1]);
-    for (int i = start; i < end - 3; i += 4) {
-        const double *b = xy + 2 * (i + 1);
-        c_curve_to(context, b[0], b[1], b[2], b[3], b[4], b[5]);
+/* np.isclose of VMobject.get_subpath_split_indices_from_points: b is the reference */
+static int near(double a, double b, double tolerance) {
+    double difference = fabs(a - b);
+    return isfinite(difference) ? difference <= tolerance + 1e-5 * fabs(b) : a == b;
+}
+
+static int equal(const double *a, const double *b, double tolerance) {
+    return near(a[0], b[0], tolerance) && near(a[1], b[1], tolerance);
+}
+
+/* Camera.set_cairo_context_path: a subpath ends where the next curve does not begin. */
+static void add_path(cairo_t *context, const Looks *looks) {
+    const double *xy = looks->xy;
+    int count = looks->points;
+    c_new_path(context);
+    for (int start = 0, end = 4; count >= 4 && start < count; start = end, end += 4) {
+        while (end < count && equal(xy + 2 * (end - 1), xy + 2 * end, looks->tolerance)) end += 4;
+        if (end > count) end = count;
+        if (end - start < 4) continue;
+        c_new_sub_path(context);
+        c_move_to(context, xy[2 * start], xy[2 * start + 1]);
+        for (int i = start; i < end - 3; i += 4) {
+            const double *b = xy + 2 * (i + 1);
+            c_curve_to(context, b[0], b[1], b[2], b[3], b[4], b[5]);
+        }
+        if (equal(xy + 2 * start, xy + 2 * (end - 1), looks->tolerance)) c_close_path(context);
     }
-    if (closed) c_close_path(context);
 }
 
 /* Set the source; false where nothing could be seen. */
-static int set_color(cairo_t *context, const Looks *looks, const double *rgba, int count) {
-    if (count == 1) {
-        if (rgba[3] <= 0) return 0;
-        c_rgba(context, rgba[2], rgba[1], rgba[0], rgba[3]); /* reversed, as Camera does */
-        return 1;
-    }
-    const double *g = looks->gradient;
-    cairo_pattern_t *pattern = c_linear(g[0], g[1], g[2], g[3]);
-    double step = 1.0 / (count - 1); /* np.linspace(0, 1, count) */
-    for (int i = 0; i < count; i++, rgba += 4)
-        c_stop(pattern, i == count - 1 ? 1.0 : i * step, rgba[2], rgba[1], rgba[0], rgba[3]);
-    c_source(context, pattern);
-    c_pattern_destroy(pattern);
+static int set_color(cairo_t *context, const double *rgba) {
+    if (rgba[3] <= 0) return 0;
+    c_rgba(context, rgba[2], rgba[1], rgba[0], rgba[3]); /* reversed, as Camera does */
     return 1;
 }
 
 static void stroke(cairo_t *context, const Looks *looks, const View *view, double width,
-                   const double *rgba, int count) {
-    if (width == 0 || !set_color(context, looks, rgba, count)) return;
+                   const double *rgba) {
+    if (width == 0 || !set_color(context, rgba)) return;
     c_line_width(context, width * view->line_multiple * 1.0);
     c_line_join(context, looks->joint);
     c_line_cap(context, looks->cap);
@@ -82,11 +83,8 @@ static void stroke(cairo_t *context, const Looks *looks, const View *view, doubl
 /* Camera.display_vectorized: the stroke behind, the fill, the stroke. */
 void draw_looks(cairo_t *context, const Looks *looks, const View *view) {
     if (!looks->finite) return;
-    const double *fill = looks->rgba, *front = fill + 4 * looks->colors[0];
-    const double *behind = front + 4 * looks->colors[1];
-    c_new_path(context);
-    each_subpath(looks, add_subpath, context);
-    stroke(context, looks, view, looks->back_stroke, behind, looks->colors[2]);
-    if (set_color(context, looks, fill, looks->colors[0])) c_fill(context);
-    stroke(context, looks, view, looks->stroke, front, looks->colors[1]);
+    add_path(context, looks);
+    stroke(context, looks, view, looks->back_stroke, looks->rgba[2]);
+    if (set_color(context, looks->rgba[0])) c_fill(context);
+    stroke(context, looks, view, looks->stroke, looks->rgba[1]);
 }

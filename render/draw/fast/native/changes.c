@@ -24,13 +24,13 @@ static void mark(Canvas *self, const Looks *looks) {
 /* -- finding a mobject among the old ones --------------------------------------------------- */
 
 static Py_ssize_t slot_of(const Canvas *self, PyObject *mobject) {
-    return (Py_ssize_t)((((uintptr_t)mobject >> 4) * 0x9E3779B97F4A7C15ull >> 20) & (self->slots - 1));
+    return (Py_ssize_t)(((uintptr_t)mobject >> 4) % self->slots);
 }
 
 static void index_old(Canvas *self) {
     Py_ssize_t count = self->old.count;
     if (self->heads) return;
-    for (self->slots = 64; self->slots < 2 * count; self->slots *= 2) {}
+    self->slots = 2 * count + 1;
     self->heads = malloc(self->slots * sizeof *self->heads);
     self->nexts = malloc((count + 1) * sizeof *self->nexts);
     for (Py_ssize_t i = 0; i < self->slots; i++) self->heads[i] = -1;
@@ -39,12 +39,6 @@ static void index_old(Canvas *self) {
         self->nexts[i] = self->heads[slot];
         self->heads[slot] = i;
     }
-}
-
-static void forget_index(Canvas *self) {
-    free(self->heads);
-    free(self->nexts);
-    self->heads = self->nexts = NULL;
 }
 
 /* Borrowed: how the mobject looked when it was last drawn, or NULL. */
@@ -98,7 +92,9 @@ void find_changes(Canvas *self) {
             if (!used[i]) mark(self, self->old.items[i]);
         free(used);
     }
-    forget_index(self);
+    free(self->heads);
+    free(self->nexts);
+    self->heads = self->nexts = NULL;
     /* the present becomes the past */
     Shown fresh = {NULL, 0, 0};
     for (Py_ssize_t i = 0; i < count; i++) {

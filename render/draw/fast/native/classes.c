@@ -5,6 +5,7 @@
 NAMES(DEFINE)
 PyObject *classify, *joint_map, *cap_map, *atomic_types, *py_deepcopy;
 static PyObject *kinds; /* class -> flags */
+enum { DEEPEST = 200 }; /* a family that goes further down may be within itself */
 
 int intern_names(void) {
 #define INTERN(name) if (!(n_##name = PyUnicode_InternFromString(#name))) return -1;
@@ -36,30 +37,24 @@ PyObject *attribute(PyObject *object, PyObject *name) {
 
 /* -- families ------------------------------------------------------------------------------ */
 
-typedef struct { PyObject *seen, *active, *found; int with_points; } Walk;
+typedef struct { PyObject *seen, *found; int with_points; } Walk;
 
 /* Backwards through the family, so that of a member that occurs twice the last place counts. */
-static int walk(PyObject *mobject, Walk *state) {
+static int walk(PyObject *mobject, Walk *state, int depth) {
     int flags = kind_of(mobject), there;
     if (flags < 0) return -1;
-    if (!(flags & STANDARD_FAMILY)) { PyErr_SetString(PyExc_LookupError, "own family"); return -1; }
+    if (!(flags & STANDARD_FAMILY) || depth > DEEPEST) {
+        PyErr_SetString(PyExc_LookupError, "own family");
+        return -1;
+    }
     if ((there = PySet_Contains(state->seen, mobject)) != 0) return there < 0 ? -1 : 0;
     PyObject *children = attribute(mobject, n_submobjects);
     if (!children || !PyList_Check(children)) {
         PyErr_SetString(PyExc_LookupError, "no list of submobjects");
         return -1;
     }
-    Py_ssize_t count = PyList_GET_SIZE(children);
-    if (count) {
-        if ((there = PySet_Contains(state->active, mobject)) != 0) {
-            if (there > 0) PyErr_SetString(PyExc_LookupError, "a family within itself");
-            return -1;
-        }
-        if (PySet_Add(state->active, mobject) < 0) return -1;
-        for (Py_ssize_t i = count - 1; i >= 0; i--)
-            if (walk(PyList_GET_ITEM(children, i), state) < 0) return -1;
-        if (PySet_Discard(state->active, mobject) < 0) return -1;
-    }
+    for (Py_ssize_t i = PyList_GET_SIZE(children) - 1; i >= 0; i--)
+        if (walk(PyList_GET_ITEM(children, i), state, depth + 1) < 0) return -1;
     if (PySet_Add(state->seen, mobject) < 0) return -1;
     if (state->with_points) {
         PyObject *points = attribute(mobject, n_points);
@@ -73,47 +68,19 @@ static int walk(PyObject *mobject, Walk *state) {
 /* family(mobjects, with_points) -> list. LookupError where manim's own way must be taken. */
 PyObject *py_family(PyObject *module, PyObject *args) {
     PyObject *mobjects, *fast;
-    Walk state = {NULL, NULL, NULL, 0};
+    Walk state = {NULL, NULL, 0};
     if (!PyArg_ParseTuple(args, "Op", &mobjects, &state.with_points)) return NULL;
     if (!(fast = PySequence_Fast(mobjects, "a list of mobjects is wanted"))) return NULL;
     state.seen = PySet_New(NULL);
-    state.active = PySet_New(NULL);
     state.found = PyList_New(0);
-    int failed = !state.seen || !state.active || !state.found;
+    int failed = !state.seen || !state.found;
     for (Py_ssize_t i = PySequence_Fast_GET_SIZE(fast) - 1; i >= 0 && !failed; i--)
-        failed = walk(PySequence_Fast_GET_ITEM(fast, i), &state) < 0;
+        failed = walk(PySequence_Fast_GET_ITEM(fast, i), &state, 0) < 0;
     failed = failed || PyList_Reverse(state.found) < 0;
     Py_DECREF(fast);
     Py_XDECREF(state.seen);
-    Py_XDECREF(state.active);
     if (failed) Py_CLEAR(state.found);
     return state.found;
-}
-
-/* 1: no updater would run; 0: perhaps; -1: exception */
-static int idle(PyObject *mobject, int depth) {
-    int flags = kind_of(mobject);
-    if (flags < 0) return -1;
-    PyObject *dict = dict_of(mobject);
-    if (!(flags & STANDARD_UPDATE) || !dict || depth > 200) return 0;
-    PyObject *suspended = PyDict_GetItem(dict, n_updating_suspended);
-    if (suspended == Py_True) return 1;
-    PyObject *updaters = PyDict_GetItem(dict, n_updaters);
-    PyObject *children = PyDict_GetItem(dict, n_submobjects);
-    if (suspended != Py_False || !updaters || !PyList_CheckExact(updaters) || !children ||
-        !PyList_CheckExact(children) || PyList_GET_SIZE(updaters))
-        return 0;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(children); i++) {
-        int child = idle(PyList_GET_ITEM(children, i), depth + 1);
-        if (child != 1) return child;
-    }
-    return 1;
-}
-
-/* idle(mobject) -> bool: whether mobject.update() would do nothing. */
-PyObject *py_idle(PyObject *module, PyObject *mobject) {
-    int result = idle(mobject, 0);
-    return result < 0 ? NULL : PyBool_FromLong(result);
 }
 
 /* flat(mobjects) -> bool: whether they all have one z_index, so that sorting changes nothing. */

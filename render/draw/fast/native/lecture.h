@@ -1,5 +1,5 @@
-/* What the parts of the compiled helper share. Built by render/draw/fast/build.py; needs the headers of
- * Python and NumPy only: cairo's functions are taken from the library that pycairo has loaded, so
+/* What the parts of the compiled helper share. Built by render/draw/fast/native.py; needs the headers
+ * of Python and NumPy only: cairo's functions are taken from the library that pycairo has loaded, so
  * that the very same code draws. */
 #ifndef LECTURE_H
 #define LECTURE_H
@@ -21,7 +21,6 @@
 /* -- cairo (cairo.c) -- */
 typedef struct cairo_s cairo_t;
 typedef struct cairo_surface_s cairo_surface_t;
-typedef struct cairo_pattern_s cairo_pattern_t;
 typedef struct { double xx, yx, xy, yy, x0, y0; } cairo_matrix_t;
 int load_cairo(const char *library);
 extern cairo_t *(*c_create)(cairo_surface_t *);
@@ -31,32 +30,30 @@ extern void (*c_destroy)(cairo_t *);
 extern void (*c_surface_destroy)(cairo_surface_t *);
 
 /* -- names of attributes, and kinds of classes (classes.c) -- */
-#define NAMES(X) X(points) X(submobjects) X(updaters) X(updating_suspended) X(z_index) \
+#define NAMES(X) X(points) X(submobjects) X(z_index) \
     X(fill_rgbas) X(stroke_rgbas) X(background_stroke_rgbas) X(stroke_width) \
     X(background_stroke_width) X(sheen_direction) X(sheen_factor) X(joint_type) X(cap_style) \
     X(background_image) X(tolerance_for_point_equality) X(n_points_per_cubic_curve) \
-    X(original_id) X(get_gradient_start_and_end_points)
+    X(original_id)
 #define DECLARE(name) extern PyObject *n_##name;
 NAMES(DECLARE)
-enum { STANDARD_FAMILY = 1, STANDARD_UPDATE = 2, STANDARD_DRAWING = 4, NOT_DRAWN = 8,
-       STANDARD_INTERPOLATION = 16, STANDARD_COPY = 32 };
+enum { STANDARD_FAMILY = 1, STANDARD_DRAWING = 2, NOT_DRAWN = 4, STANDARD_INTERPOLATION = 8,
+       STANDARD_COPY = 16 };
 int intern_names(void);
 int kind_of(PyObject *mobject);            /* the flags above; -1 with an exception */
 PyObject *dict_of(PyObject *object);       /* borrowed from the object */
 PyObject *attribute(PyObject *object, PyObject *name); /* borrowed, from the dict; or NULL */
 extern PyObject *classify, *joint_map, *cap_map, *atomic_types, *py_deepcopy;
 
-/* -- looks of a mobject at one moment (looks.c, outline.c) -- */
+/* -- looks of a mobject at one moment (looks.c) -- */
 typedef struct {
     int references;
     PyObject *mobject;
     int points, finite;
     double *xy;
     double tolerance, stroke, back_stroke;
-    int joint, cap, per_curve;
-    int colors[3]; /* of fill, stroke, stroke behind */
-    double *rgba;
-    double gradient[4];
+    int joint, cap;
+    double rgba[3][4]; /* fill, stroke, stroke behind */
     int box[4]; /* tiles: x0, y0, x1, y1 (exclusive) that it may touch */
 } Looks;
 
@@ -69,15 +66,11 @@ typedef struct {
 
 Looks *take_looks(PyObject *mobject, Looks *before, const View *view);
 void drop_looks(Looks *looks);
-void measure(Looks *looks, const View *view);
 void draw_looks(cairo_t *context, const Looks *looks, const View *view);
-typedef void (*SubpathVisitor)(void *, const double *, int, int, int);
-void each_subpath(const Looks *looks, SubpathVisitor visit, void *data);
 
 /* -- functions and types of the module -- */
 PyObject *py_family(PyObject *, PyObject *);
 PyObject *py_flat(PyObject *, PyObject *);
-PyObject *py_idle(PyObject *, PyObject *);
 PyObject *py_copy(PyObject *, PyObject *);
 PyObject *py_interpolate(PyObject *, PyObject *);
 PyObject *py_to_yuv(PyObject *, PyObject *);

@@ -36,98 +36,104 @@ static int constant(PyObject *map, PyObject *key, int *result) {
     return 0;
 }
 
-static int take_gradient(PyObject *mobject, double *gradient) {
-    PyObject *pair = PyObject_CallMethodNoArgs(mobject, n_get_gradient_start_and_end_points);
-    if (!pair) return -1;
-    PyArrayObject *ends = matrix_of(pair, 2, 1);
-    Py_DECREF(pair);
-    if (!ends) return -1;
-    const double *values = PyArray_DATA(ends);
-    npy_intp columns = PyArray_DIM(ends, 1);
-    for (int i = 0; i < 4; i++) gradient[i] = values[i / 2 * columns + i % 2];
-    Py_DECREF(ends);
-    for (int i = 0; i < 4; i++)
-        if (!isfinite(gradient[i])) memset(gradient, 0, 4 * sizeof *gradient);
-    return 0;
-}
-
 void drop_looks(Looks *looks) {
     if (!looks || --looks->references) return;
     Py_XDECREF(looks->mobject);
     free(looks->xy);
-    free(looks->rgba);
     free(looks);
 }
 
-static int same_points(const Looks *a, const double *values, npy_intp columns) {
+/* Whether a mobject that looked like `a` looks like `b` and has these points. */
+static int same(const Looks *a, const Looks *b, const double *values, npy_intp columns) {
+    if (a->points != b->points || a->stroke != b->stroke || a->back_stroke != b->back_stroke ||
+        a->tolerance != b->tolerance || a->joint != b->joint || a->cap != b->cap ||
+        memcmp(a->rgba, b->rgba, sizeof a->rgba))
+        return 0;
     const double *xy = a->xy;
     for (int i = 0; i < a->points; i++, xy += 2, values += columns)
         if (xy[0] != values[0] || xy[1] != values[1]) return 0;
     return 1;
 }
 
+static int to_tile(double pixel, int last) {
+    double tile = floor(pixel / TILE);
+    return tile < 0 ? 0 : tile > last ? last : (int)tile;
+}
+
+/* Set the box of tiles that a drawing of `looks` may change. */
+static void measure(Looks *looks, const View *view) {
+    memset(looks->box, 0, sizeof looks->box);
+    if (!looks->finite || looks->points < 4) return;
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (int i = 0; i < 2 * looks->points; i++) {
+        double value = looks->xy[i];
+        if (value < low[i & 1]) low[i & 1] = value;
+        if (value > high[i & 1]) high[i & 1] = value;
+    }
+    double width = looks->stroke > looks->back_stroke ? looks->stroke : looks->back_stroke;
+    double reach = looks->joint == 0 ? 10 : 1.5; /* in half widths: cairo's limit of miters */
+    double margin = 2 + reach * width * view->line_multiple / 2 *
+                            fmax(view->scale_x, view->scale_y);
+    double left = low[0] * view->scale_x + view->center_x - margin;
+    double right = high[0] * view->scale_x + view->center_x + margin;
+    double top = view->center_y - high[1] * view->scale_y - margin;
+    double bottom = view->center_y - low[1] * view->scale_y + margin;
+    if (right < 0 || bottom < 0 || left >= view->width || top >= view->height) return;
+    looks->box[0] = to_tile(left, view->across - 1);
+    looks->box[1] = to_tile(top, view->down - 1);
+    looks->box[2] = to_tile(right, view->across - 1) + 1;
+    looks->box[3] = to_tile(bottom, view->down - 1) + 1;
+}
+
+/* Looks with everything but points and box. -1 with LookupError where only manim can draw it. */
+static int take_style(PyObject *dict, Looks *looks) {
+    PyObject *names[3] = {n_fill_rgbas, n_stroke_rgbas, n_background_stroke_rgbas}, *value;
+    double per_curve;
+    if ((value = PyDict_GetItem(dict, n_background_image)) && value != Py_None) {
+        PyErr_SetString(PyExc_LookupError, "a background image");
+        return -1;
+    }
+    if (as_double(PyDict_GetItem(dict, n_stroke_width), &looks->stroke) < 0 ||
+        as_double(PyDict_GetItem(dict, n_background_stroke_width), &looks->back_stroke) < 0 ||
+        as_double(PyDict_GetItem(dict, n_tolerance_for_point_equality), &looks->tolerance) < 0 ||
+        as_double(PyDict_GetItem(dict, n_n_points_per_cubic_curve), &per_curve) < 0 ||
+        constant(joint_map, PyDict_GetItem(dict, n_joint_type), &looks->joint) < 0 ||
+        constant(cap_map, PyDict_GetItem(dict, n_cap_style), &looks->cap) < 0)
+        return -1;
+    if (per_curve != 4) { PyErr_SetString(PyExc_LookupError, "no cubic curves"); return -1; }
+    looks->stroke = looks->stroke > 0 ? looks->stroke : 0;
+    looks->back_stroke = looks->back_stroke > 0 ? looks->back_stroke : 0;
+    for (int i = 0; i < 3; i++) {
+        if (!(value = PyDict_GetItem(dict, names[i]))) continue; /* clear */
+        PyArrayObject *color = matrix_of(value, 4, 0);
+        if (!color) return -1;
+        int single = PyArray_DIM(color, 0) == 1;
+        if (single) memcpy(looks->rgba[i], PyArray_DATA(color), sizeof looks->rgba[i]);
+        Py_DECREF(color);
+        if (!single) { PyErr_SetString(PyExc_LookupError, "no colour, or several"); return -1; }
+    }
+    return 0;
+}
+
 /* New reference to the looks now: `before` itself (may be NULL) if nothing has changed. */
 Looks *take_looks(PyObject *mobject, Looks *before, const View *view) {
-    static double clear[4];
-    PyObject *dict = dict_of(mobject), *names[3] = {n_fill_rgbas, n_stroke_rgbas,
-                                                    n_background_stroke_rgbas};
-    PyArrayObject *points = NULL, *colors[3] = {NULL, NULL, NULL};
-    Looks now = {.references = 1}, *result = NULL;
-    if (!dict) { PyErr_SetString(PyExc_LookupError, "no attributes"); return NULL; }
-    PyObject *image = PyDict_GetItem(dict, n_background_image);
-    if (image && image != Py_None) {
-        PyErr_SetString(PyExc_LookupError, "a background image");
-        return NULL;
-    }
-    double per_curve;
-    PyObject *value = PyDict_GetItem(dict, n_points);
-    if (!value || !(points = matrix_of(value, 2, 1))) goto done;
-    if (as_double(PyDict_GetItem(dict, n_stroke_width), &now.stroke) < 0 ||
-        as_double(PyDict_GetItem(dict, n_background_stroke_width), &now.back_stroke) < 0 ||
-        as_double(PyDict_GetItem(dict, n_tolerance_for_point_equality), &now.tolerance) < 0 ||
-        as_double(PyDict_GetItem(dict, n_n_points_per_cubic_curve), &per_curve) < 0 ||
-        constant(joint_map, PyDict_GetItem(dict, n_joint_type), &now.joint) < 0 ||
-        constant(cap_map, PyDict_GetItem(dict, n_cap_style), &now.cap) < 0)
-        goto done;
-    if (per_curve != 4) { PyErr_SetString(PyExc_LookupError, "no cubic curves"); goto done; }
-    now.stroke = now.stroke > 0 ? now.stroke : 0;
-    now.back_stroke = now.back_stroke > 0 ? now.back_stroke : 0;
-    int total = 0, gradient = 0;
-    for (int i = 0; i < 3; i++) {
-        now.colors[i] = 1;
-        if ((value = PyDict_GetItem(dict, names[i]))) {
-            if (!(colors[i] = matrix_of(value, 4, 0))) goto done;
-            now.colors[i] = (int)PyArray_DIM(colors[i], 0);
-        }
-        total += now.colors[i];
-        gradient |= now.colors[i] != 1;
-        if (now.colors[i] < 1) { PyErr_SetString(PyExc_LookupError, "no colour"); goto done; }
-    }
-    if (gradient && take_gradient(mobject, now.gradient) < 0) goto done;
-    now.points = (int)PyArray_DIM(points, 0);
+    PyObject *dict = dict_of(mobject), *value = dict ? PyDict_GetItem(dict, n_points) : NULL;
+    Looks now = {.references = 1, .finite = 1}, *result;
+    if (!value) { PyErr_SetString(PyExc_LookupError, "no points"); return NULL; }
+    if (take_style(dict, &now) < 0) return NULL;
+    PyArrayObject *points = matrix_of(value, 2, 1);
+    if (!points) return NULL;
     const double *values = PyArray_DATA(points);
     npy_intp columns = PyArray_DIM(points, 1);
-    double rgba[4 * 3], *all = total <= 3 ? rgba : malloc(total * 4 * sizeof(double)), *next = all;
-    for (int i = 0; i < 3; next += 4 * now.colors[i], i++)
-        memcpy(next, colors[i] ? PyArray_DATA(colors[i]) : clear,
-               4 * now.colors[i] * sizeof(double));
-    if (before && before->points == now.points && before->stroke == now.stroke &&
-        before->back_stroke == now.back_stroke && before->tolerance == now.tolerance &&
-        before->joint == now.joint && before->cap == now.cap &&
-        !memcmp(before->colors, now.colors, sizeof now.colors) &&
-        !memcmp(before->gradient, now.gradient, sizeof now.gradient) &&
-        !memcmp(before->rgba, all, total * 4 * sizeof(double)) &&
-        same_points(before, values, columns)) {
+    now.points = (int)PyArray_DIM(points, 0);
+    if (before && same(before, &now, values, columns)) {
         before->references++;
         result = before;
     } else {
         result = malloc(sizeof *result);
         *result = now;
-        result->rgba = malloc(total * 4 * sizeof(double));
-        memcpy(result->rgba, all, total * 4 * sizeof(double));
         result->xy = malloc((now.points ? now.points : 1) * 2 * sizeof(double));
         result->mobject = Py_NewRef(mobject);
-        result->finite = 1;
         for (int i = 0; i < now.points; i++, values += columns) {
             for (int k = 0; k < columns; k++) result->finite &= !!isfinite(values[k]);
             result->xy[2 * i] = values[0];
@@ -135,10 +141,6 @@ Looks *take_looks(PyObject *mobject, Looks *before, const View *view) {
         }
         measure(result, view);
     }
-    if (all != rgba) free(all);
-done:
-    Py_XDECREF(points);
-    for (int i = 0; i < 3; i++) Py_XDECREF(colors[i]);
-    if (!result && !PyErr_Occurred()) PyErr_SetString(PyExc_LookupError, "no points");
+    Py_DECREF(points);
     return result;
 }

@@ -18,7 +18,6 @@ static PyMethodDef functions[] = {
     {"setup", setup, METH_VARARGS, "Must come first."},
     {"family", py_family, METH_VARARGS, "family(mobjects, with_points) -> list"},
     {"flat", py_flat, METH_O, "Whether all mobjects have one z_index."},
-    {"idle", py_idle, METH_O, "Whether mobject.update() would do nothing."},
     {"copy", py_copy, METH_VARARGS, "copy(mobject, memo) -> mobject"},
     {"interpolate", py_interpolate, METH_VARARGS, "interpolate(mobjects, starts, ends, alphas)"},
     {"to_yuv", py_to_yuv, METH_VARARGS, "to_yuv(frame, changed, planes)"},

@@ -8,9 +8,10 @@ whoever wanted it is gone.
 from __future__ import annotations
 
 import contextlib
+import pickle
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -18,15 +19,17 @@ from typing import Any
 
 import engine
 from engine.errors import LectureError
+from render.base.failure import Failure
 from render.base.files import Workspace
 from render.base.project import ASSETS, font_file
 from render.base.reads import Made, sha256
-from render.build.cache import Cache
 from render.build.code import Code, digest_of_source
 from render.build.inputs import Now
-from render.build.places import CacheChoice
-from render.build.pool import LocalPool, forget_forks
 from render.build.product import Work
+from render.build.storage.cache import Cache
+from render.build.storage.choice import CacheChoice
+from render.build.workers.pool import LocalPool
+from render.build.workers.worker import Event
 from scenes import registry
 
 _TELL_EVERY = 1.0  # seconds
@@ -54,35 +57,27 @@ class Asked:
     run: str
 
 
-#: by run, on a worker
-_asked: dict[str, Asked] = {}
-#: what this worker was like when it began to fork
+#: what this worker was like when what it forks from was imported
 _forked: dict[str, str] = {}
 
 
 def fingerprint() -> dict[str, str]:
     """What must be the same on two machines so that they draw the same: versions by name, and a
-    digest of what every file does that draws, by path. Raises LectureError where no ffmpeg can be
-    used."""
-    return {**_versions(), **_files()}
-
-
-@cache
-def _versions() -> dict[str, str]:
-    found = Code().tools(_roots())
-    found |= {"distributed": version("distributed"), "font": sha256(font_file())[:16]}
-    return {**found, "ffmpeg": Now().ffmpeg()}
-
-
-def _files() -> dict[str, str]:
-    """The files that drawing runs; and the engine and the texts, which keys have by value only."""
-    found = dict(Code().files(_roots()))
+    digest of what every file does that draws, and of the engine and the texts, which keys have by
+    value only, by path. Raises LectureError where no ffmpeg can be used."""
+    found = {**_versions(), **Code().files(_roots())}
     root = Path(str(engine.__file__)).parent
     for path in sorted(root.rglob("*.py")):
         found[path.relative_to(root.parent).as_posix()] = digest_of_source(path.read_bytes())
     for path in sorted((ASSETS / "text").glob("*.toml")):
         found[f"assets/text/{path.name}"] = sha256(path)
     return found
+
+
+@cache
+def _versions() -> dict[str, str]:
+    own = {"distributed": version("distributed"), "font": sha256(font_file())[:16]}
+    return {**Code().tools(_roots()), **own, "ffmpeg": Now().ffmpeg()}
 
 
 def _roots() -> tuple[str, ...]:
@@ -106,57 +101,54 @@ def differences(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
 
 
 def examine(asked: Asked) -> str:
-    """Why this worker must not be given works; empty if it may. It is given what it must match."""
-    _asked[asked.run] = asked
+    """Why this worker must not be given works; empty if it may."""
     try:
-        if not Cache.open(CacheChoice(asked.store, True, None), looking=True).sees(asked.mark):
+        if not Cache(CacheChoice(asked.store, True, None), looking=True).sees(asked.mark):
             return f"{asked.store}: another or an empty store (is it shared with this worker?)"
         return differences(asked.fingerprint, fingerprint())
     except LectureError as error:
         return str(error)
 
 
-def render(said: str, files: Mapping[str, bytes], run: str) -> dict[str, Any]:
-    """Do a work of a run, with weight ``files`` by name of the setting; put what is made into the
-    cache. Returns ``{"made": [[step, record], …]}`` or ``{"failure": …, "log": …}``.
+def render(work: Work, files: Mapping[str, bytes], asked: Asked) -> bytes:
+    """Do a work, with weight ``files`` by name of the setting; put what is made into the
+    cache. Returns the last events of its steps and the log of a failure, pickled.
 
     Raises Lost where this worker has become another one since it was examined, or the process of
     the work was gone; then another worker, or this one, gets the work again.
     """
     from distributed import get_worker
 
-    worker, asked, mine = get_worker(), _asked[run], fingerprint()
-    if _forked and _forked != mine:
-        forget_forks()
-    _forked.clear()
-    _forked.update(mine)
+    worker, run, mine = get_worker(), asked.run, fingerprint()
     trouble = differences(asked.fingerprint, mine)
     if trouble:
         worker.loop.add_callback(worker.set_resources, **{run: 0})
-        about = {"worker": worker.address, "threads": 0, "name": worker.address}
-        worker.log_event(run, {"kind": "worker", **about, "trouble": trouble})
+        worker.log_event(run, {"kind": "refused", "name": worker.address, "trouble": trouble})
         raise Lost(f"worker {worker.name}: {trouble}")
-    said_by_cache: list[str] = []
+    _forked.update({} if _forked else mine)
+    said: list[str] = []
     with (
         Workspace(Path(worker.local_directory) / "lecture") as space,
-        Cache.open(CacheChoice(asked.store, True, None), said_by_cache.append) as shared,
+        Cache(CacheChoice(asked.store, True, None), said.append) as shared,
     ):
-        work = _here(Work.from_json(said), files, space, shared)
-        outcome = _outcome(work, space, worker, run)
-        if "failure" in outcome:
-            return outcome
-        made = dict(outcome["made"])
-        for what in filter(None, (work, work.also)):
-            if what.step in made:
-                paths = {role: Path(path) for role, path in made[what.step].paths.items()}
-                shared.put(what, made[what.step], paths)
-        if said_by_cache:
-            return {"failure": {"line": said_by_cache[0], "mistake": True}, "log": ""}
-        return {"made": [[step, each.to_json()] for step, each in made.items()]}
+        work = _here(work, files, space, shared)
+        with LocalPool(1, space.lock, forks=_forked == mine) as pool:
+            found = list(_last_events(work, pool, worker, run))
+        for event in found:
+            what = work.also if work.also and work.also.step == event.step else work
+            if event.made:
+                shared.put(what.kind, what.spec, event.made)
+        log = ""
+        if any(event.failure for event in found):
+            with contextlib.suppress(OSError):
+                log = work.log.read_text(encoding="utf-8", errors="replace")[-_LONGEST_LOG:]
+        if said:
+            found = [Event(work.step, "failed", failure=Failure(said[0], mistake=True))]
+        return pickle.dumps((found, log))
 
 
 def _here(work: Work, files: Mapping[str, bytes], space: Workspace, shared: Cache) -> Work:
-    """The work as it is to be done on this machine. Raises LectureError where a need is missing."""
+    """The work as it is to be done on this machine. Raises Lost where a need is missing."""
     settings = dict(work.settings)
     for name, data in files.items():
         path = space.fresh_folder("weights") / Path(settings[name]).name
@@ -164,53 +156,42 @@ def _here(work: Work, files: Mapping[str, bytes], space: Workspace, shared: Cach
         settings[name] = str(path)
     needs: dict[str, Made] = {}
     for role, made in work.needs.items():
-        needs[role] = made
-        if made.paths:
-            borrowed = shared.borrow(made, space.fresh_folder("needs"))
-            if borrowed is None:
-                raise Lost(f"the store does not have the {role}")
-            needs[role] = borrowed
+        borrowed = shared.borrow(made, space.fresh_folder("needs")) if made.paths else made
+        if borrowed is None:
+            raise Lost(f"the store does not have the {role}")
+        needs[role] = borrowed
     folder = space.fresh_folder(Path(work.folder).name)
     spoken = work.spoken
     if spoken and "kept" in spoken:
         spoken = {**spoken, "kept": str(folder / "sounds")}
-    also = replace(work.also, settings=settings, folder=str(folder)) if work.also else None
     own = replace(work, settings=settings, needs=needs, folder=str(folder))
-    return replace(own, spoken=spoken, also=also, threads=1)
+    return replace(own, spoken=spoken, threads=1)
 
 
-def _outcome(work: Work, space: Workspace, worker: Any, run: str) -> dict[str, Any]:
-    """Do a work in a process. Raises Unwanted where the cluster has forgotten or cancelled it, and
-    Lost where its process was gone."""
+def _last_events(work: Work, pool: LocalPool, worker: Any, run: str) -> Iterator[Event]:
+    """Do a work in a process, and log how it gets on. Raises Unwanted where the cluster has
+    forgotten or cancelled it, and Lost where its process was gone."""
     key = worker.get_current_task()
 
     def tell(kind: str, **more: Any) -> None:
         worker.log_event(run, {"kind": kind, "key": key, **more})
 
     tell("started")
-    made, last = [], time.monotonic()
-    with LocalPool(1, space.lock) as pool:
-        pool.submit(work)
-        while not pool.is_idle:
-            for event in pool.events(timeout=0.5):
-                if event.kind == "frames" and time.monotonic() > last + _TELL_EVERY:
-                    last = time.monotonic()
-                    tell("frames", frames=event.frames)
-                elif event.made is not None:
-                    made.append((event.step, event.made))
-                elif event.kind == "failed" and event.failure:
-                    return {"failure": asdict(event.failure), "log": _log(work)}
-                elif event.failure:
-                    line = f"worker {worker.name}: {event.failure.line}"
-                    tell("lost", line=line)
-                    raise Lost(line)
-            state = worker.state.tasks.get(key)
-            if state is None or state.state == "cancelled":
-                raise Unwanted
-    return {"made": made}
-
-
-def _log(work: Work) -> str:
-    with contextlib.suppress(OSError):
-        return work.log.read_text(encoding="utf-8", errors="replace")[-_LONGEST_LOG:]
-    return ""
+    pool.submit(work)
+    last = time.monotonic()
+    while True:
+        for event in pool.events(timeout=0.5):
+            if event.kind == "frames" and time.monotonic() > last + _TELL_EVERY:
+                last = time.monotonic()
+                tell("frames", frames=event.frames)
+            elif event.kind == "lost" and event.failure:
+                line = f"worker {worker.name}: {event.failure.line}"
+                tell("lost", line=line)
+                raise Lost(line)
+            elif event.is_last:
+                yield event
+                if event.step == work.step:
+                    return
+        state = worker.state.tasks.get(key)
+        if state is None or state.state == "cancelled":
+            raise Unwanted

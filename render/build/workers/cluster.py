@@ -9,15 +9,16 @@ own, one for each thread, which works ask for. So the others get nothing, and st
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import pickle
-import queue
 import re
 import secrets
 import signal
 import time
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,12 @@ from typing import Any
 from engine.errors import LectureError, one_line
 from engine.reader import WEIGHT_BYTES, read_bytes
 from render.base.failure import Failure, need
-from render.base.reads import Made
-from render.build import remote
-from render.build.cache import Cache
-from render.build.events import Event
-from render.build.places import CacheChoice
-from render.build.pool import LocalPool
 from render.build.product import Work
+from render.build.storage.cache import Cache
+from render.build.storage.choice import CacheChoice
+from render.build.workers import remote
+from render.build.workers.pool import LocalPool
+from render.build.workers.worker import Event
 
 RETRIES = 2  # of a work, as long as nothing but its worker is to blame
 _EXPECTED = "tcp://HOST:PORT, tls://HOST:PORT or local:NUMBER"
@@ -80,33 +80,34 @@ def client(address: str, scratch: Path, say: Callable[[str], None]) -> Iterator[
     """A client; a cluster of this machine ends with it, and only this process can talk to it.
     ``scratch``: a private folder for its workers. Raises LectureError where nobody answers."""
     number = _workers_here(address)
-    import dask
     from distributed import Client, LocalCluster, Security
 
     # What users must know we say ourselves; of Dask's messages only critical ones.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    quiet = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.limit": "1h"}
-    reached: dict[str, Any] = {"address": address, "timeout": _ANSWER, "set_as_default": False}
-    with contextlib.ExitStack() as stack, dask.config.set(quiet):
+    reached: Any = address
+    security = None
+    with contextlib.ExitStack() as stack:
         if number is not None:
-            reached["security"] = Security.temporary()  # type: ignore[no-untyped-call]
+            security = Security.temporary()  # type: ignore[no-untyped-call]
             with _without_interrupts():
-                reached["address"] = LocalCluster(  # type: ignore[no-untyped-call]
+                reached = LocalCluster(  # type: ignore[no-untyped-call]
                     n_workers=number,
                     threads_per_worker=1,
                     protocol="tls://",
-                    security=reached["security"],
+                    security=security,
                     host="127.0.0.1",
                     dashboard_address="127.0.0.1:0",  # there is none, but None is port 8787
                     memory_limit=0,  # the drawing processes are not the worker's own memory
                     silence_logs=logging.CRITICAL,
                     local_directory=str(scratch),
                 )
-            stack.enter_context(reached["address"])
+            stack.enter_context(reached)
         elif not address.startswith(("tls:", "wss:")):
             say(f"{address}: traffic is not encrypted; use tls:// (docs/cluster.md)")
         try:
-            made = Client(**reached)  # type: ignore[no-untyped-call]
+            made = Client(  # type: ignore[no-untyped-call]
+                reached, timeout=_ANSWER, security=security, set_as_default=False
+            )
         except (OSError, TimeoutError, ValueError, TypeError) as error:
             raise LectureError(
                 where=f"--cluster {address}",
@@ -128,7 +129,7 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class ClusterPool:
+class ClusterPool(LocalPool):
     """``with ClusterPool(address, cache, scratch, say) as pool``. ``cache``: that of this run, see
     :func:`cache_for`; ``scratch``: a private folder; ``say`` takes a line for the user.
 
@@ -139,35 +140,39 @@ class ClusterPool:
     def __init__(
         self, address: str, cache: Cache, scratch: Path, say: Callable[[str], None]
     ) -> None:
+        super().__init__(0)
         self._address, self._cache, self._scratch, self._say = address, cache, scratch, say
         self._run = f"lecture-{secrets.token_hex(8)}"  # names the resource, the topic, the plugin
-        self._heard: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._threads: dict[str, int] = {}  # by worker, 0 for one that is refused
         self._works: dict[str, tuple[Work, Any]] = {}  # and future, by key
         self._alone_since = self._looked = 0.0
         self._asked_for = remote.fingerprint()
 
-    @property
-    def slots(self) -> int:
-        """Works that are drawn at a time; at least one, which may wait for a worker."""
-        return max(1, sum(self._threads.values()))
-
     def __enter__(self) -> ClusterPool:
-        asked = remote.Asked(self._cache.address, self._cache.mark, self._asked_for, self._run)
+        store, mark = self._cache.address, self._cache.mark
+        self._asked = remote.Asked(store, mark, self._asked_for, self._run)
         with contextlib.ExitStack() as stack:
-            self._light = stack.enter_context(LocalPool(0))
+            stack.push(super().__exit__)
             self._client = stack.enter_context(client(self._address, self._scratch, self._say))
-            self._client.subscribe_topic(self._run, lambda event: self._heard.put(event[1]))
+            self._subscribe()
             stack.callback(self._leave)
-            self._client.register_plugin(_plugin(_bytes(remote.examine, asked), self._run))
+            asks = pickle.dumps(_Call(remote.examine, self._asked))
+            self._client.register_plugin(_plugin(asks, self._run), name=self._run)
             while not any(self._threads.values()):
-                self._look()
-                self._attend(_LOOK_EVERY / 4)
+                list(self.events(timeout=0))
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+    def _subscribe(self) -> None:
+        """Hear what is logged from now on. Dask does not acknowledge a subscription, and what is
+        logged before it arrives is missed: so events are logged until one is heard."""
+        self._client.subscribe_topic(self._run, lambda event: self._said.put(event[1]))
+        while self._said.empty():
+            self._client.log_event(self._run, {"kind": "subscribed"})
+            time.sleep(0.01)
 
     def _leave(self) -> None:
         with contextlib.suppress(Exception):  # of a scheduler that is gone
@@ -177,7 +182,7 @@ class ClusterPool:
     def submit(self, work: Work) -> None:
         """Make a product: one that is drawn on the cluster, any other here."""
         if not work.heavy:
-            self._light.submit(work)
+            super().submit(work)
             return
         for made in work.needs.values():
             self._cache.lend(made)
@@ -186,25 +191,26 @@ class ClusterPool:
         key = f"{self._run}-{secrets.token_hex(8)}"
         future = self._client.submit(
             pickle.loads,
-            _bytes(remote.render, work.to_json(), files, self._run),
+            pickle.dumps(_Call(remote.render, work, files, self._asked)),
             key=key,
             resources={self._run: 1},
             retries=RETRIES,
             pure=False,
         )
         self._works[key] = work, future
-        future.add_done_callback(lambda _: self._heard.put({"kind": "done", "key": key}))
+        future.add_done_callback(lambda _: self._said.put({"kind": "done", "key": key}))
 
     def events(self, timeout: float | None = None) -> Iterator[Event]:
         """What has happened since the last call; waits for the first, at most ``timeout``
         seconds. Raises LectureError where nobody can go on."""
         end = None if timeout is None else time.monotonic() + timeout
-        while True:
+        found: list[Event] = []
+        while not found:
             self._look()
-            found = [*self._light.events(timeout=0), *self._attend(0.05)]
-            yield from found
-            if found or (end is not None and time.monotonic() >= end):
-                return
+            found = list(super().events(timeout=_LOOK_EVERY / 4))
+            if end is not None and time.monotonic() >= end:
+                break
+        yield from found
 
     def _look(self) -> None:
         """Who is gone; raises LectureError where nobody can be waited for."""
@@ -220,63 +226,50 @@ class ClusterPool:
                 found=one_line(f"{type(error).__name__}: {error}"),
             ) from error
         self._looked = now
-        for address in [address for address in self._threads if address not in there]:
-            if self._threads.pop(address) and self._works:
+        before, known = self._threads, {name: each["resources"] for name, each in there.items()}
+        self._threads = {name: had[self._run] for name, had in known.items() if self._run in had}
+        self.slots = max(1, sum(self._threads.values()))  # a work may wait for a worker
+        for address, threads in before.items():
+            if threads and address not in there and self._works:
                 self._say(f"worker {address} is gone; its work will be repeated")
+        is_patient = self._works and now <= self._alone_since + _PATIENCE
         if any(self._threads.values()):
             self._alone_since = 0.0
         elif not self._alone_since:
             self._alone_since = now
             if not there:
                 self._say("no usable worker; waiting for one (Ctrl-C stops)")
-        elif there and set(there) == set(self._threads) and self._is_hopeless(now):
+        elif there and len(there) == len(self._threads) and not is_patient:
             raise LectureError(
                 where="--cluster",
                 expected="a worker compatible with this machine",
                 found="none; the reasons are above",
             )
 
-    def _is_hopeless(self, now: float) -> bool:
-        """Whether workers that are refused need not be waited for any longer."""
-        return not self._works or now > self._alone_since + _PATIENCE
-
-    def _attend(self, seconds: float) -> list[Event]:
-        """Wait for something to happen; what it was."""
-        found: list[Event] = []
-        with contextlib.suppress(queue.Empty):
-            said = self._heard.get(timeout=seconds)
-            while True:
-                found += self._heed(said)
-                said = self._heard.get_nowait()
-        return found
-
-    def _heed(self, said: dict[str, Any]) -> list[Event]:
-        if said["kind"] == "worker":
-            self._threads[said["worker"]] = said["threads"]
-            if said["trouble"]:
-                self._say(f"worker {said['name']} is refused: {said['trouble']}")
-            return []
-        if said["key"] not in self._works:
-            return []
-        work, future = self._works[said["key"]]
-        match said["kind"]:
-            case "done":
-                del self._works[said["key"]]
-                return self._finished(work, future)
-            case "lost":
-                self._say(f"{Path(work.folder).name}: will be repeated: {said['line']}")
-                return []
-        return [Event(work.step, said["kind"], said.get("frames", 0))]
+    def _understood(self, said: Any) -> list[Event]:
+        if isinstance(said, Event):
+            return [said]
+        kind: Any = said["kind"]
+        work, future = self._works.get(said.get("key", ""), (None, None))
+        if kind == "refused":
+            self._say(f"worker {said['name']} is refused: {said['trouble']}")
+        elif work and kind == "done":
+            del self._works[said["key"]]
+            return self._finished(work, future)
+        elif work and kind == "lost":
+            self._say(f"{Path(work.step).stem}: will be repeated: {said['line']}")
+        elif work:
+            return [Event(work.step, kind, said.get("frames", 0))]
+        return []
 
     def _finished(self, work: Work, future: Any) -> list[Event]:
         folder = Path(work.folder)
         folder.mkdir(exist_ok=True)
         try:
-            said = future.result(timeout=_ANSWER)
-            if "made" in said:
-                return [self._fetched(step, record, folder) for step, record in said["made"]]
-            (folder / "log.txt").write_text(said["log"], encoding="utf-8")
-            failure = Failure(**said["failure"])
+            found, log = pickle.loads(future.result(timeout=_ANSWER))
+            if log:
+                (folder / "log.txt").write_text(log, encoding="utf-8")
+            return [self._fetched(event, folder) if event.made else event for event in found]
         except LectureError as error:
             failure = Failure.of(error)
         except (Exception, CancelledError) as error:  # whatever the worker raised, or Dask
@@ -285,57 +278,51 @@ class ClusterPool:
             failure = Failure(line, mistake=False)
         return [Event(work.step, "failed", failure=failure)]
 
-    def _fetched(self, step: str, record: Any, folder: Path) -> Event:
+    def _fetched(self, event: Event, folder: Path) -> Event:
         """Take what was made from the cache. Raises LectureError where it is not there."""
-        for wait in _WAITS:
-            time.sleep(wait)
-            made = self._cache.borrow(Made.from_json(record), folder)
+        assert event.made
+        for seconds in _WAITS:
+            time.sleep(seconds)
+            made = self._cache.borrow(event.made, folder)
             if made:
-                return Event(step, "made", made=made)
+                return replace(event, made=made)
             if self._cache.failed:
                 break
         raise LectureError(
-            where=folder.name, field="store", expected="what was just made", found="nothing"
+            where=Path(event.step).stem,
+            field="store",
+            expected="what was just made",
+            found="nothing",
         )
 
 
-def _plugin(asks: bytes, name: str) -> Any:
+class _Call(functools.partial[Any]):
+    """Becomes what the call returns where it is unpickled: the scheduler needs nothing of the
+    lecture, and a worker without it can say so."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.func, self.args
+
+
+def _plugin(asks: bytes, run: str) -> Any:
     """A plugin for workers; its class is sent with it, so that one without the lecture has it."""
     from distributed import WorkerPlugin
 
     class Examination(WorkerPlugin):
-        def __init__(self, asks: bytes, name: str) -> None:
-            self.asks, self.name = asks, name
-
         async def setup(self, worker: Any) -> None:
             import pickle
 
             try:
-                trouble = pickle.loads(self.asks)
+                trouble = pickle.loads(asks)
             except Exception as error:
                 trouble = f"{type(error).__name__}: {error}"
-            threads = 0 if trouble else worker.state.nthreads
-            await worker.set_resources(**{self.name: threads})
-            known = str(worker.name) in ("", worker.address)
-            shown = worker.address if known else f"{worker.name} at {worker.address}"
-            said = {"kind": "worker", "worker": worker.address, "threads": threads}
-            worker.log_event(self.name, {**said, "name": shown, "trouble": trouble})
+            if trouble:
+                named = str(worker.name) not in ("", worker.address)
+                shown = f"{worker.name} at {worker.address}" if named else worker.address
+                worker.log_event(run, {"kind": "refused", "name": shown, "trouble": trouble})
+            await worker.set_resources(**{run: 0 if trouble else worker.state.nthreads})
 
         async def teardown(self, worker: Any) -> None:
-            await worker.set_resources(**{self.name: 0})
+            await worker.set_resources(**{run: 0})
 
-    return Examination(asks, name)
-
-
-def _bytes(function: Callable[..., Any], *told: Any) -> bytes:
-    """What is a call of the function where it is unpickled: the scheduler needs nothing of the
-    lecture, and a worker without it can say so."""
-    return pickle.dumps(_Call(function, told))
-
-
-class _Call:
-    def __init__(self, function: Callable[..., Any], told: tuple[Any, ...]) -> None:
-        self._call = function, told
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return self._call
+    return Examination()

@@ -1,4 +1,4 @@
-"""Where a cache keeps its files: a folder, which several users may share, or an fsspec URL."""
+"""A cache's folder, which several users may share."""
 
 from __future__ import annotations
 
@@ -6,77 +6,25 @@ import contextlib
 import errno
 import functools
 import os
-import re
 import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
-from engine.errors import LectureError
 from render.base.files import copy
+from render.build.storage.choice import is_url
 
-VARIABLE = "LECTURE_STORE"
-NONE = "none"
-DEFAULT_SIZE = "20GB"
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+if TYPE_CHECKING:
+    from render.build.storage.urls import Remote
+
+    Place: TypeAlias = "Folder | Remote"
+
 #: what can be in the place of a file without being one, or is another user's alone
 _NO_FILE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.ENODEV}
 _NO_FILE |= {errno.EACCES, errno.EPERM}
-
-
-@dataclass(frozen=True, slots=True)
-class CacheChoice:
-    """``url``: a folder or an fsspec URL, None for no cache. ``named``: by the user, so that it is
-    an error if it cannot be used. ``limit``: bytes; None: its other users keep it small."""
-
-    url: str | None
-    named: bool
-    limit: int | None
-
-    @property
-    def address(self) -> str:
-        """The URL, or the whole path of the folder: for use by processes elsewhere."""
-        url = self.url or ""
-        return url if "://" in url or "::" in url else str(Path(url).expanduser().absolute())
-
-
-NO_CACHE = CacheChoice(None, False, None)
-
-
-def choose(store: str | None, size: str) -> CacheChoice:
-    """What ``--store`` and ``--store-size`` say; without the first, LECTURE_STORE or the cache
-    folder. Raises LectureError for an invalid size."""
-    limit = bytes_of(size)
-    said = store or os.environ.get(VARIABLE) or None
-    if said == NONE:
-        return NO_CACHE
-    return CacheChoice(said or _default(), bool(said), limit)
-
-
-def bytes_of(size: str) -> int:
-    """``20GB``, ``500 MB``, ``1.5GiB`` as a number of bytes. Raises LectureError."""
-    found = _SIZE.fullmatch(size.strip())
-    if not found:
-        raise LectureError(field="--store-size", expected="a size like 20GB", found=repr(size))
-    number, unit, binary = found.groups()
-    factor = _UNITS[unit.lower()]
-    if binary:
-        factor = 2 ** (10 * list(_UNITS).index(unit.lower()))
-    return int(float(number) * factor)
-
-
-def _default() -> str | None:
-    """In the user's cache folder; None where there is no home."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    with contextlib.suppress(RuntimeError):
-        if not folder.is_absolute():
-            folder = Path.home() / ".cache"
-        return str(folder / "transformer-lecture" / "store")
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,41 +36,12 @@ class Item:
     time: float
 
 
-class Place(Protocol):
-    """Paths are relative, with ``/``. Operations raise OSError; what is there but is no regular
-    file of the size expected counts as not there. A write is seen whole or not at all where the
-    file system can do that; what is read is checked by its digest anyway."""
-
-    name: str
-
-    def read(self, path: str, most: int) -> bytes:
-        """Raises FileNotFoundError where there is no such file of at most ``most`` bytes."""
-
-    def write(self, path: str, data: bytes) -> None: ...
-
-    def take_in(self, file: Path, path: str) -> None:
-        """Store a file."""
-
-    def hand_out(self, path: str, file: Path, size: int) -> None:
-        """Make ``file``, which is missing, the stored one, of ``size`` bytes. Raises
-        FileNotFoundError where there is no such file."""
-
-    def names(self, folder: str) -> list[str]:
-        """What is directly in a folder; empty where there is none."""
-
-    def items(self) -> list[Item]:
-        """Every file."""
-
-    def remove(self, path: str) -> None:
-        """Remove a file, and folders left empty by that; nothing if there is none."""
-
-
 def place_of(url: str) -> Place:
     """The folder or URL; nothing is made or reached yet. Raises LectureError for an invalid URL."""
     if url.startswith("file://"):
         url = url.removeprefix("file://") or "/"
-    if "://" in url or "::" in url:
-        from render.build.urls import Remote
+    if is_url(url):
+        from render.build.storage.urls import Remote
 
         return Remote(url)
     return Folder(Path(url).expanduser().absolute())
@@ -130,6 +49,9 @@ def place_of(url: str) -> Place:
 
 class Folder:
     """A local folder, or one mounted from elsewhere.
+
+    Paths are relative, with ``/``. What is there but is no regular file of the size expected counts
+    as not there. A write is seen whole or not at all. Methods raise OSError.
 
     Where the root is writable for its group and hands the group on (setgid), it is shared: folders
     get the root's permissions, files are readable and writable for the group, and no file is one
@@ -143,13 +65,13 @@ class Folder:
     @functools.cached_property
     def _shared(self) -> int:
         """The permissions of a shared root; 0 for one that is not shared."""
-        try:
+        with contextlib.suppress(OSError):
             mode = stat.S_IMODE(self._root.stat().st_mode)
-        except OSError:
-            return 0
-        return mode if mode & stat.S_ISGID and mode & stat.S_IWGRP else 0
+            return mode if mode & stat.S_ISGID and mode & stat.S_IWGRP else 0
+        return 0
 
     def read(self, path: str, most: int) -> bytes:
+        """Raises FileNotFoundError where there is no such file of at most ``most`` bytes."""
         with _opened(self._at(path)) as file:
             data = file.read(most + 1)
         if len(data) > most:
@@ -157,6 +79,8 @@ class Folder:
         return data
 
     def write(self, path: str, data: bytes) -> None:
+        """Store bytes."""
+
         def make(aside: Path) -> None:
             aside.write_bytes(data)
             if self._shared:
@@ -165,37 +89,39 @@ class Folder:
         self._put(path, make)
 
     def take_in(self, file: Path, path: str) -> None:
+        """Store a file."""
+
         def make(aside: Path) -> None:
-            if not self._shared:
-                with contextlib.suppress(OSError):
-                    os.link(file, aside)
-                    return
-            copy(file, aside)
-            aside.chmod(0o444)
+            if self._shared or not _linked(file, aside):
+                copy(file, aside)
+                aside.chmod(0o444)
 
         self._put(path, make)
 
     def hand_out(self, path: str, file: Path, size: int) -> None:
+        """Make ``file``, which is missing, the stored one, of ``size`` bytes. Raises
+        FileNotFoundError where there is no such file."""
         source = self._at(path)
         with _opened(source) as stored:
             status = os.fstat(stored.fileno())
             if status.st_size != size:
                 raise FileNotFoundError(errno.ENOENT, "another size", path)
-            if not self._shared and status.st_uid == os.geteuid():
-                with contextlib.suppress(OSError):
-                    os.link(source, file, follow_symlinks=False)
-                    if os.path.samestat(file.lstat(), status):
-                        return
-                    file.unlink()
+            own = not self._shared and status.st_uid == os.geteuid()
+            if own and _linked(source, file):
+                if os.path.samestat(file.lstat(), status):
+                    return
+                file.unlink()
         copy(source, file)
 
     def names(self, folder: str) -> list[str]:
+        """What is directly in a folder; empty where there is none."""
         try:
             return sorted(path.name for path in self._at(folder).iterdir())
         except (FileNotFoundError, NotADirectoryError):
             return []
 
     def items(self) -> list[Item]:
+        """Every file."""
         found = []
         for folder, _, names in os.walk(self._root):
             for path in (Path(folder, name) for name in names):
@@ -207,28 +133,27 @@ class Folder:
         return found
 
     def remove(self, path: str) -> None:
+        """Remove a file, and folders left empty by that; nothing if there is none."""
         target = self._at(path)
         if target.is_dir() and not target.is_symlink():
             shutil.rmtree(target, ignore_errors=True)  # in the place of a file
         else:
             target.unlink(missing_ok=True)
-        for folder in target.parents:
-            if folder == self._root:
-                break
-            try:
+        with contextlib.suppress(OSError):  # one that is not empty
+            for folder in self._above(target):
                 folder.rmdir()
-            except OSError:
-                break
+
+    def _above(self, target: Path) -> list[Path]:
+        """The folders between a file and the root, from below."""
+        parents = list(target.parents)
+        return parents[: parents.index(self._root)]
 
     def _at(self, path: str) -> Path:
         """Raises FileNotFoundError where a link leads elsewhere."""
         target = self._root / path
-        for folder in target.parents:
-            if folder == self._root:
-                return target
-            if folder.is_symlink():
-                break
-        raise FileNotFoundError(errno.ENOENT, "a link", path)
+        if any(folder.is_symlink() for folder in self._above(target)):
+            raise FileNotFoundError(errno.ENOENT, "a link", path)
+        return target
 
     def _put(self, path: str, make: Callable[[Path], object]) -> None:
         """Make a file aside, then rename it. Folders may be removed by another run meanwhile."""
@@ -236,7 +161,7 @@ class Folder:
         aside = final.with_name(f".{secrets.token_hex(8)}")
         for last in (*[False] * 9, True):
             try:
-                self._make_folders(final.parent)
+                self._make_folders(final)
                 make(aside)
                 if final.is_dir() and not final.is_symlink():
                     self.remove(path)
@@ -249,16 +174,22 @@ class Folder:
                 with contextlib.suppress(OSError):
                     aside.unlink()
 
-    def _make_folders(self, folder: Path) -> None:
-        if folder.is_dir():
-            return
-        if not self._shared or folder == self._root:
-            folder.mkdir(parents=True, exist_ok=True)
-            return
-        self._make_folders(folder.parent)
-        with contextlib.suppress(FileExistsError):
-            folder.mkdir()
-            folder.chmod(self._shared)
+    def _make_folders(self, final: Path) -> None:
+        self._root.mkdir(parents=True, exist_ok=True)
+        for folder in reversed(self._above(final)):
+            with contextlib.suppress(FileExistsError):
+                if not folder.is_dir():
+                    folder.mkdir()
+                    if self._shared:
+                        folder.chmod(self._shared)
+
+
+def _linked(source: Path, target: Path) -> bool:
+    """Whether a file now has a second name."""
+    with contextlib.suppress(OSError):
+        os.link(source, target, follow_symlinks=False)
+        return True
+    return False
 
 
 @contextlib.contextmanager

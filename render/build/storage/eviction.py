@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from render.build.places import Item, Place
+from render.build.storage.places import Item
+
+if TYPE_CHECKING:
+    from render.build.storage.places import Place
 
 _HOUR = 3600.0
 _SKEW = 120.0  # seconds that the clocks of two machines may be apart
@@ -15,18 +19,24 @@ _ENOUGH = 0.9  # of the limit is left, so that not every run has to evict
 def evict(
     place: Place, limit: int, now: float, objects_of: Callable[[str], frozenset[str]]
 ) -> None:
-    """Remove entries until the cache has at most ``limit`` bytes, and what killed runs left.
+    """Remove entries, what was used longest ago first, until a cache has at most ``limit`` bytes;
+    and what killed runs left.
 
     ``objects_of`` tells the paths of the objects of the entry at a path. What runs in progress use
     stays. Raises OSError.
     """
-    items = place.items()
-    for item in _leftovers(items, now):
-        place.remove(item.path)
+    items, begun = place.items(), [now]
+    for item in items:
+        is_run = item.path.startswith("runs/")
+        if item.time < now - _HOUR and (is_run or _is_unfinished(item)):
+            place.remove(item.path)
+        elif is_run:
+            start = item.path.removeprefix("runs/").partition("-")[0]
+            begun.append(float(start) if start.isdigit() else now)
+    needed_since = min(begun) - _SKEW * (len(begun) > 1)
     total = sum(item.size for item in items)
     if total <= limit:
         return
-    since = _needed_since(items, now)
     entries = [item for item in items if item.path.startswith("entries/")]
     objects = {item.path: item for item in items if item.path.startswith("objects/")}
     of = {item.path: objects_of(item.path) for item in entries if not _is_unfinished(item)}
@@ -36,7 +46,7 @@ def evict(
             place.remove(path)
             total -= item.size
     for entry in sorted(entries, key=lambda item: item.time):
-        if total <= limit * _ENOUGH or entry.time >= since:
+        if total <= limit * _ENOUGH or entry.time >= needed_since:
             break
         place.remove(entry.path)
         total -= entry.size
@@ -45,22 +55,6 @@ def evict(
             if not used[path] and path in objects:
                 place.remove(path)
                 total -= objects[path].size
-
-
-def _needed_since(items: Iterable[Item], now: float) -> float:
-    """When the first of the runs in progress began: what was used since then stays."""
-    begun = [now]
-    for item in items:
-        if item.path.startswith("runs/") and item.time > now - _HOUR:
-            start = item.path.removeprefix("runs/").partition("-")[0]
-            begun.append(float(start) if start.isdigit() else now)
-    return min(begun) - _SKEW * (len(begun) > 1)
-
-
-def _leftovers(items: Iterable[Item], now: float) -> list[Item]:
-    """Signs of life of runs that are dead, and files that a killed one was just writing."""
-    old = [item for item in items if item.time < now - _HOUR]
-    return [item for item in old if item.path.startswith("runs/") or _is_unfinished(item)]
 
 
 def _is_unfinished(item: Item) -> bool:

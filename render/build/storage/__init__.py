@@ -1,0 +1,1 @@
+"""The cache of what was made, which users know as the store."""

@@ -1,0 +1,1 @@
+"""The processes, here or on a cluster, in which makers run."""
