@@ -56,8 +56,8 @@ class Projection(VGroup):
         #: the column of biases
         self.bias: Vector | None = None
         if bias is not None:
-            own = {"cell": (bias_width, height), "size": size, "down": True}
-            self.bias = Vector(bias, decimals=decimals[1], **own)
+            own = (bias_width, height)
+            self.bias = Vector(bias, decimals=decimals[1], cell=own, size=size, down=True)
             self.bias.at(start + self.PLUS_ROOM, first)
             for line in self.rows:
                 at = [start + self.PLUS_ROOM / 2, line.cells.get_y(), 0]
