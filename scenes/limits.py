@@ -44,16 +44,16 @@ TOKENS = {"source": (2, 4), "target": (3, 4)}
 LAYOUT_LETTERS, LAYOUT_WIDTH = 7, 1.395  # such as "courses"
 #: What the scenes tell of each setting.
 SETTINGS: dict[str, tuple[object, ...]] = {
-    "norm.place": ("post",),
-    "norm.variance": ("biased",),
-    "norm.eps_in": ("root",),
+    "norm.place": ("post", "pre"),
+    "norm.variance": ("biased", "unbiased"),
+    "norm.eps_in": ("root", "outside"),
     "final_norm.encoder": (False, True),
     "final_norm.decoder": (False, True),
-    "activation": ("relu",),
+    "activation": ("relu", "gelu", "gelu_tanh", "silu"),
     "embedding_scale": (1, "sqrt(d_model)"),
-    "position.kind": ("sinusoid",),
+    "position.kind": ("sinusoid", "learned"),
     "position.order": ("interleaved",),
-    "tied_output": (False,),
+    "tied_output": (False, True),
     "mask": (True,),
 }
 #: Which groups of optional arrays they show.

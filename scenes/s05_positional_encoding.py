@@ -2,7 +2,8 @@
 
 Claims: turned round, a sentence has the same vectors and the same dot products; each dimension of
 the positional encoding is a continuous wave, sampled at the whole positions; the second pair of
-dimensions is slower; the rows of the table all differ; nothing of it is learned.
+dimensions is slower; the rows of the table all differ; nothing of it is learned. Where positions
+are learned, the table stands for the formula and the waves.
 Reads of the training pass: positional, encoder.embedded.
 """
 
@@ -56,6 +57,14 @@ from scenes.values import Scalar, compute, constant
 COLUMNS_LEFT, COLUMN_PITCH = -5.6, 3.03
 #: The curves run on a little after the last position.
 BEYOND = 0.3
+#: The beats where positions are learned.
+LEARNED = (
+    ("question", 7),
+    ("order", 7),
+    ("table", (8, 10)),
+    ("fingerprint", 11),
+    ("takeaway", 11),
+)
 #: Letters of a sentence that can be shown both ways in a question.
 LONGEST = 12
 
@@ -75,24 +84,36 @@ class PositionalEncoding(LectureScene):
     color = theme.ENCODER
     lit = ("E+PE",)
 
+    def setup(self) -> None:
+        self.learned = self.training.setting("position.kind") == "learned"
+        if self.learned:
+            self.beats = LEARNED
+        super().setup()
+
     def construct(self) -> None:
         self.read_trace()
         self.question()
         self.order()
+        if self.learned:
+            self.learned_table()
+        else:
+            self.from_the_formula()
+        self.fingerprints()
+        self.takeaway()
+
+    def from_the_formula(self) -> None:
+        """The waves, and the table of their points."""
         self.show_formula()
         self.show_waves()
         self.work_out()
         self.fill_table()
         self.slow_waves()
-        self.fingerprints()
-        self.takeaway()
 
     def read_trace(self) -> None:
         run = self.training
         self.tokens = wording.named(run.source)
         self.pe, self.embedded = run["positional"], run["encoder.embedded"]
         self.size = run.size("positional", 1)
-        self.count = run.size("positional", 0)
         self.decimals = decimals_needed([s.exact for s in self.embedded.scalars()], 2)
         self.largest = max(abs(s.exact) for s in self.embedded.scalars())
         self.positions, self.dims = range(self.pe.shape[0]), range(self.pe.shape[1])
@@ -272,6 +293,16 @@ class PositionalEncoding(LectureScene):
             for d in self.dims:
                 self.play(table.drop(d), run_time=0.8)
 
+    def learned_table(self) -> None:
+        """The table where no formula makes it."""
+        grid = self.table.grid.move_to([0, 0.2, 0])
+        with self.beat("table", {"size": Say(self.size, 0)}, variant="learned"):
+            self.play(FadeOut(self.shown), run_time=theme.FADE)
+            self.play(FadeIn(grid.row_labels), run_time=theme.FADE)
+            for p in self.positions:
+                row_ = FadeIn(grid.row_cells(p), grid.row_numbers(p), shift=0.15 * DOWN)
+                self.play(row_, run_time=0.6)
+
     def slow_waves(self) -> None:
         fast = self.waves[0]
         facts = {"fast": Say(fast.period, 2)}
@@ -305,7 +336,8 @@ class PositionalEncoding(LectureScene):
         head.place([gaps.get_x() + 0.1, strips.column_labels[0].midline, 0])
         case = wording.fingerprints(self.nearest())
         with self.beat("fingerprint", case.facts, variant=case.name):
-            self.play(FadeOut(self.table.above()), run_time=theme.FADE)
+            if not self.learned:
+                self.play(FadeOut(self.table.above()), run_time=theme.FADE)
             self.play(
                 *(
                     Flight(old, new)
@@ -353,8 +385,9 @@ class PositionalEncoding(LectureScene):
     def takeaway(self) -> None:
         card = Block((3.2, 1.5), (theme.RIGHT_EDGE - 0.03, -1.35), color=self.color)
         card.add(Lock(self.color, 0.7).move_to(card.box).shift(0.65 * UP))
-        card.write(self.label("fixed", size=theme.HEADING, color=theme.INK, bold=True), -0.2)
+        name = "learned" if self.learned else "fixed"
+        card.write(self.label(name, size=theme.HEADING, color=theme.INK, bold=True), -0.2)
         card.write(self.label("same", size=theme.BODY, color=theme.INK), -0.85)
-        with self.beat("takeaway"):
+        with self.beat("takeaway", variant="learned" if self.learned else ""):
             self.play(FadeIn(card, shift=0.15 * UP), run_time=0.6)
         self.leave()

@@ -3,8 +3,9 @@
 Claims: each role has a matrix of its own; a number of q is one row of WQ times the token's vector,
 plus a bias where there is one;
 all tokens go through the same matrices; each head, where there are two, has its own rows of them.
-Reads of the training pass: ``encoder.input`` and ``encoder.0.self_attn``: q, k, v; of the weights
-``encoder.0.self_attn``: q_proj, k_proj, v_proj, and the biases of q_proj.
+Reads of the training pass: ``encoder.input``, or its norm where that comes first, and
+``encoder.0.self_attn``: q, k, v; of the weights the same part's q_proj, k_proj, v_proj, and the
+biases of q_proj.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from scenes.parts import (
 )
 from scenes.parts.shapes import fitting, shortened
 from scenes.rounding import decimals_needed
-from scenes.structure import bias
+from scenes.structure import bias, is_pre, sublayer
 from scenes.values import Scalar, Values
 
 ROLES = ("q", "k", "v")
@@ -93,7 +94,8 @@ class Qkv(LectureScene):
         run = self.training
         part = "encoder.0.self_attn"
         self.tokens = wording.named(run.source)
-        self.input = run["encoder.input"]
+        self.pre = is_pre(run)
+        self.input = run[sublayer(run, "encoder", 0, "self_attn").reads]
         self.roles: dict[str, Values] = {role: run[f"{part}.{role}"] for role in ROLES}
         self.weights = {role: run.weight(f"{part}.{role}_proj.weight") for role in ROLES}
         self.biases = {role: bias(run, f"{part}.{role}_proj") for role in ROLES}
@@ -129,7 +131,9 @@ class Qkv(LectureScene):
         word = Token(self.token["token"], size=34, height=0.9).move_to([-4.1, middle + 1.25, 0])
         self.vector = Vector(self.x, decimals=self.places[0], cell=(1.12, 0.74), size=28)
         self.vector.at(theme.LEFT_EDGE, middle)
-        note = self.label("input").place([self.vector.cells.get_x(), middle - 0.75, 0])
+        note = self.label("normed_input" if self.pre else "input").place(
+            [self.vector.cells.get_x(), middle - 0.75, 0]
+        )
         start = self.vector.cells.get_right() + 0.12 * RIGHT
         cards, arrows, names = VGroup(), VGroup(), VGroup()
         for n, role in enumerate(ROLES):
@@ -138,7 +142,7 @@ class Qkv(LectureScene):
             arrows.add(arrow(start, [1.5, y, 0], color=COLORS[role], width=4))
             at = (-0.15, middle + [1.28, 0.34, -1.28][n], 0)
             names.add(formula(rf"{{{{W_{role.upper()} : {role}}}}}", size=40, at=at))
-        with self.beat("roles", self.token):
+        with self.beat("roles", self.token, variant="pre" if self.pre else ""):
             self.play(self.answer(), FadeIn(word), run_time=theme.FADE)
             self.play(FadeIn(self.vector, note, shift=0.2 * DOWN), run_time=0.6)
             for card, line, name in zip(cards, arrows, names, strict=True):
@@ -295,7 +299,7 @@ class Qkv(LectureScene):
         name = Phrase(NAMES[role], size=30, color=COLORS[role], bold=True).place([x, HEAD_Y, 0])
         made = formula(
             self.product_of(role),
-            size=38,
+            size=32 if self.pre else 38,
             at=(x, FORMULA_Y, 0),
         )
         rows, weights = self.head_rows(role, 0), VGroup()
@@ -313,7 +317,8 @@ class Qkv(LectureScene):
     def product_of(self, role: str) -> str:
         """How a role's matrix is made, as a formula."""
         letter = role.upper()
-        made = rf"{{{{{letter} : {role}}}}} = X {{{{W_{letter}^top : {role}}}}}"
+        x = '"LN"(X)' if self.pre else "X"
+        made = rf"{{{{{letter} : {role}}}}} = {x} {{{{W_{letter}^top : {role}}}}}"
         return made if self.biases[role] is None else rf"{made} + {{{{b_{letter} : {role}}}}}"
 
     def all_queries(self) -> None:
@@ -330,10 +335,14 @@ class Qkv(LectureScene):
         )
         corner = inputs.cell(0, 0).get_left()
         inputs.shift([COLUMNS["q"] - corner[0], FIRST_ROW - corner[1], 0])
-        head = Phrase("X", size=30, bold=True).place([inputs.cells.get_x(), HEAD_Y, 0])
+        letters = "LayerNorm(X)" if self.pre else "X"
+        head = Phrase(letters, size=30, bold=True).place([inputs.cells.get_x(), HEAD_Y, 0])
         y = float(grid.cells.get_y())
-        through = arrow([1.15, y, 0], [left - 0.72, y, 0], color=theme.QUERY, width=4)
-        large = formula(self.product_of("q"), size=64, at=(inputs.cells.get_x(), -1.4, 0))
+        end = min(left - 0.72, float(grid.row_labels.get_left()[0]) - 0.12)
+        through = arrow([1.15, y, 0], [end, y, 0], color=theme.QUERY, width=4)
+        large = formula(
+            self.product_of("q"), size=56 if self.pre else 64, at=(inputs.cells.get_x(), -1.4, 0)
+        )
         label = formula("{{W_Q : q}}", size=38).next_to(weights, LEFT, buff=0.2)
         self.inputs = VGroup(inputs, head, through, large, label)
         product = self.product

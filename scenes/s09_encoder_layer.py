@@ -177,7 +177,7 @@ class EncoderLayer(LectureScene):
             self.weights[0][i], self.values[0], self.mixed[0][i], self.tokens, heads
         )
         asking = Phrase(self.text("row_of"), self.token, size=theme.HEADING, bold=True)
-        asking.place([mix.KEY, mix.heads[0].midline, 0], LEFT)
+        mix.title(asking)
         with self.beat("mix", self.token):
             self.play(self.answer(), run_time=theme.FADE)
             self.play(FadeIn(mix.keys, mix.heads[0], mix.weights, asking), run_time=0.5)

@@ -335,7 +335,7 @@ class CrossAttention(LectureScene):
         heads = [self.label(key) for key in ("weight", "value", "product")]
         self.mix = mix = WeightedSum(self.weights[i], self.v, self.mixed[i], self.sources, heads)
         asking = Phrase(self.text("row_of"), self.pair, size=theme.HEADING, bold=True)
-        asking.place([mix.KEY, mix.heads[0].midline, 0], LEFT)
+        mix.title(asking)
         moves = hand_over(heat.row_numbers(i), mix.weights)
         gone = [heat.cells, heat.row_labels, heat.column_labels]
         gone += [heat.row_numbers(n) for n in range(len(self.targets)) if n != i]
@@ -352,6 +352,8 @@ class CrossAttention(LectureScene):
 
     def stage(self, n: int) -> Stages:
         names = [self.text(f"stage_{name}") for name in BOXES[self.place]]
+        if self.pre:
+            names[1] = self.text("stage_short")
         if self.final:
             names.append(self.text("stage_only_norm"))
         return Stages(names, self.place, n, theme.TRAINING)

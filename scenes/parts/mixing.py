@@ -82,5 +82,12 @@ class WeightedSum(VGroup):
         """The products of a column fall into its sum."""
         return born_each(self.sums, *self.products)
 
+    def title(self, name: Phrase) -> Phrase:
+        """Let a phrase stand over the keys, no wider than there is room."""
+        name.place([self.KEY, self.heads[0].midline, 0], LEFT)
+        room = float(self.heads[0].get_left()[0]) - self.KEY - 0.2
+        edge = [self.KEY, name.midline, 0]
+        return name.scale(min(1.0, room / name.width), about_point=edge)
+
     def all_but_sums(self) -> VGroup:
         return VGroup(*(part for part in self.submobjects if part is not self.sums))

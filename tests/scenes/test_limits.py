@@ -29,7 +29,6 @@ NOT_YET_LAID_OUT = {
     "27_d_k_3",
     "29_four_heads",
     "31_three_layers",
-    "33_pre_norm_full",
     "38_one_token_source",
     "39_eight_and_eight",
     "40_fifty_words",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import engine
-from engine.config import Config, FinalNorm
+from engine.config import Config, FinalNorm, Norm, Position
 from engine.parameters import GROUPS, TWO_POSITIONS
 from engine.words import Tokens
 from render.review.audit import audit
@@ -48,7 +48,7 @@ class Model:
             max_length=16,
             encoder=(("self_attn", "ffn"),) * self.layers,
             decoder=(("self_attn", "cross_attn", "ffn"),) * self.layers,
-            source_vocabulary_size=self.source_words and len(self.source_words),
+            source_vocabulary_size=len(self.source_words) if self.source_words else None,
         )
         config = dataclasses.replace(config, **dict(self.changed))
         made = engine.random_weights(config, 7, -1.0, 1.0, groups=self.groups)
@@ -76,6 +76,21 @@ MODELS = {
         source_words=GERMAN,
         tokens=dataclasses.replace(ENDS, source_eos=True),
         source="ich trinke Kaffee",
+    ),
+    "pre": Model(
+        layers=2,
+        changed=(*USUAL, ("norm", Norm(place="pre")), ("activation", "gelu")),
+    ),
+    "annotated": Model(
+        changed=(
+            *USUAL,
+            ("position", Position("learned")),
+            ("norm", Norm("pre", variance="unbiased", eps_in="outside", eps=1e-6)),
+            ("activation", "silu"),
+            ("tied_output", True),
+        ),
+        source_words=None,
+        source="I love water",
     ),
 }
 Tell = Callable[[int], dict[str, Any]]
