@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from manim import LEFT, RIGHT, RoundedRectangle, VGroup
 
 from .. import theme
+from ..structure import embedding
 from ..values import Run
 from .header import STATIONS
 from .phrase import Phrase
@@ -38,7 +39,7 @@ class WeightMap(VGroup):
         y = self.TOP - self._pitch
         for head, (kind, columns) in zip(heads, _COLUMNS.items(), strict=True):
             head.place([self._x(kind, (len(columns) - 1) / 2), y, 0])
-        self._line(STATIONS[0], {"embedding.weight": ("E", "self_attn", 0)}, 0)
+        self._line(STATIONS[0], _inputs(run), 0)
         for n, (name, path, kinds) in enumerate(layers):
             boxes = {
                 f"{path}.{kind}.{matrix}.weight": (label, kind, place)
@@ -46,7 +47,8 @@ class WeightMap(VGroup):
                 for place, (label, matrix) in enumerate(_COLUMNS[kind].items())
             }
             self._line(name, boxes, n + 2)
-        out = {"output_projection.weight": ("W", "self_attn", 0)}
+        tied = run.setting("tied_output")
+        out = {} if tied else {"output_projection.weight": ("W", "self_attn", 0)}
         self._line(STATIONS[-1], out, len(layers) + 2)
         self.legend = VGroup()
         if legend is not None:
@@ -78,14 +80,27 @@ class WeightMap(VGroup):
         return self.BOX[0], min(self.BOX[1], self._pitch - 0.1)
 
     def lit(self, names: Iterable[str]) -> dict[str, VGroup]:
-        """For each of these matrices the box that takes the place of its own."""
-        made = {}
-        for name in names:
+        """For each of these matrices, and those of these biases, the box that takes the place of
+        its own."""
+        made: dict[str, VGroup] = {}
+        for array in names:
+            name = f"{array.removesuffix('.bias')}.weight" if array.endswith(".bias") else array
+            if name in made:
+                continue
             old = self.boxes.get(name)
             if old is not None:
                 box = _box(f"{old[1].text} ≠", self._size, lit=True)
                 made[name] = box.move_to(old)
         return made
+
+
+def _inputs(run: Run) -> dict[str, tuple[str, str, int]]:
+    """The boxes of the tables of words, and of learned positions."""
+    tables = dict.fromkeys(embedding(run, sentence) for sentence in ("source", "target"))
+    boxes = {f"{name}.weight": ("E", "self_attn", n) for n, name in enumerate(tables)}
+    if run.setting("position.kind") == "learned":
+        boxes["position.weight"] = ("P", "self_attn", len(boxes))
+    return boxes
 
 
 def _layers(run: Run) -> list[tuple[str, str, Sequence[str]]]:
