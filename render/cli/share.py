@@ -14,10 +14,11 @@ from engine.errors import LectureError
 from engine.reader import read_text
 from render.base.process import usable_cores
 from render.base.project import ROOT
+from render.build import materials
 from render.build.folders import DEFAULT_LESSON
 from render.build.job import BuildOptions, How, Job, jobs_of, option
 from render.build.lecture import Lecture
-from render.build.materials import Handout, Material, Package, Page, Publication
+from render.build.materials import Material
 from render.build.run import Run
 from render.build.storage.choice import DEFAULT_SIZE, choose
 from render.cli.look import settings_of
@@ -43,7 +44,7 @@ What each platform takes: docs/platforms.md. How to publish, step by step: docs/
 def carry_out(
     jobs: Sequence[Job],
     how: How,
-    materials: Callable[[Lecture], Material],
+    material: Callable[[Lecture], Material],
     *,
     render: bool,
     explain: bool,
@@ -51,7 +52,7 @@ def carry_out(
 ) -> None:
     """Make materials, and with ``render`` the videos that they are made of; else these are taken as
     they are, and ``command`` is what would render them."""
-    run = Run(jobs, how, materials, render=render)
+    run = Run(jobs, how, material, render=render)
     notes = [] if render else list(run.as_they_are(command))
     if explain:
         print(*run.explain(), sep="\n")
@@ -84,7 +85,7 @@ def handout(
     carry_out(
         asked,
         _how(jobs, store),
-        lambda lecture: Handout(lecture, folder / names[lecture.job]),
+        lambda lecture: materials.handout(lecture, folder / names[lecture.job]),
         render=False,
         explain=explain,
     )
@@ -119,7 +120,7 @@ def page(
     def page_of(lecture: Lecture) -> Material:
         track = lecture.job.settings.track
         beside = lecture.job.out / ("page" if track == "full" else f"page_{track}")
-        return Page(lecture, target or beside)
+        return materials.page(lecture, target or beside)
 
     how, command = _how(jobs, store), options.command
     carry_out(wanted, how, page_of, render=render, explain=explain, command=command)
@@ -186,10 +187,9 @@ def publish(
         item = item_name(track, job.language, options.own(job))
         place = target or job.out / "publish" / f"{platform}_{track}"
         if platform == SCORM:
-            return Package(lecture, target or place.with_suffix(".zip"), item, title.strip())
-        of_scenes = [lecture.video(scene) for scene in lecture.numbered]
-        chosen = {"film": [lecture.film], "scenes": of_scenes, "both": [lecture.film, *of_scenes]}
-        return Publication(lecture, place, platform, item, tuple(chosen[parts]), asked)
+            package = target or place.with_suffix(".zip")
+            return materials.package(lecture, package, item, title.strip())
+        return materials.publication(lecture, place, platform, item, parts, asked)
 
     how, command = _how(jobs, store), options.command
     carry_out(wanted, how, published, render=render, explain=explain, command=command)
