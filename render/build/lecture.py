@@ -54,18 +54,22 @@ class Lecture:
     def _record(self, path: Path, ending: str) -> Path:
         return self.job.out / STATE / f"{path.stem}{ending}.json"
 
-    def _of_scene(self, kind: str, scene: SceneInfo, ending: str = "", **more: Any) -> Product:
-        path = self.job.video(scene)
+    def _product(self, kind: str, path: Path, ending: str | None = None, **more: Any) -> Product:
+        """What a video consists of, itself, or what lies beside it; ``path``: the video's name."""
         return Product(
             kind=kind,
-            record=self._record(path, ending or f".{kind}"),
-            name=f"{scene.slug}_{kind}",
+            record=self._record(path, f".{kind}" if ending is None else ending),
+            name=f"{path.stem}_{kind}",
             job=self.job,
             settings=self._values,
-            scene=scene,
             path=path,
             **more,
         )
+
+    def _of_scene(
+        self, kind: str, scene: SceneInfo, ending: str | None = None, **more: Any
+    ) -> Product:
+        return self._product(kind, self.job.video(scene), ending, scene=scene, **more)
 
     def _told(self, scene: SceneInfo) -> dict[str, Json]:
         track = self.job.settings.track if scene.number == 0 else ""
@@ -77,13 +81,12 @@ class Lecture:
         targets = {"numbers": path.with_suffix(".numbers.json")}
         if voice and voice.recordings is None:
             targets["sound"] = self._sounds / f"{path.stem}.wav"
-        return Product(
-            kind="pictures",
+        return self._of_scene(
+            "pictures",
+            scene,
+            "",
             maker="render.draw.scene:make",
             checker="render.media.check:check_pictures",
-            record=self._record(path, ""),
-            name=scene.slug,
-            job=job,
             spec={
                 **self._told(scene),
                 "title": job.title(scene),
@@ -99,12 +102,9 @@ class Lecture:
             carriers={} if job.burn else {"pictures": path},
             carried_by=str(self._record(path, ".video")),
             yields=str(self._record(path, ".cover")),
-            settings=self._values,
             modules=(scene.module, *(voice.modules if voice else ())),
             heavy=True,
             aside=frozenset({"pictures", "numbers"}),
-            scene=scene,
-            path=path,
             frames=lambda: self.length(scene),
             weight=_WEIGHTS[job.quality.name],
             pause=lambda asked, now: self._pause(scene, asked, now),
@@ -211,13 +211,11 @@ class Lecture:
         for scene in scenes:
             for beat, sound in self.sounds(scene).items():
                 needs[f"sound {scene.slug} {beat}"] = sound
-        return Product(
-            kind="video",
+        return self._product(
+            "video",
+            path,
             maker="render.media.mux:make",
             checker="render.media.check:check",
-            record=self._record(path, ".video"),
-            name=f"{path.stem}_video",
-            job=job,
             spec={
                 "title": title,
                 "language": job.language,
@@ -231,8 +229,6 @@ class Lecture:
             optional=("cues ", "sound "),
             opens=frozenset({"pictures", "sound"}),
             targets={"video": path},
-            settings=self._values,
-            path=path,
             **more,
         )
 
@@ -264,12 +260,10 @@ class Lecture:
             targets[f"about.{language}.txt"] = side.description(language)
             if track:
                 targets[f"chapters.{language}.vtt"] = side.chapters(language)
-        return Product(
-            kind="sides",
+        return self._product(
+            "sides",
+            path,
             maker="render.documents.about:make",
-            record=self._record(path, ".sides"),
-            name=f"{path.stem}_sides",
-            job=self.job,
             spec={
                 "language": self.job.language,
                 "fps": self.job.quality.fps,
@@ -282,9 +276,7 @@ class Lecture:
             },
             needs=self._shown(scenes),
             targets=targets,
-            settings=self._values,
             cached=False,
-            path=path,
             **more,
         )
 
@@ -292,18 +284,15 @@ class Lecture:
     def film_cover(self) -> Product:
         """The film's cover: that of its first scene."""
         path = self.job.out / self.job.film_name
-        return Product(
-            kind="cover",
+        return self._product(
+            "cover",
+            path,
             maker="render.documents.about:copy_cover",
-            record=self._record(path, ".cover"),
-            name=f"{path.stem}_cover",
-            job=self.job,
             spec={},
             needs={"cover": self.cover(self.job.film[0])},
             opens=frozenset({"cover"}),
             targets={"cover": SideFiles(path).cover},
             cached=False,
-            path=path,
         )
 
     @cached_property

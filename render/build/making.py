@@ -165,7 +165,8 @@ class Making:
         elif failure is not None:
             if event.kind == "lost" and step.id not in self._lost:
                 self._lost.add(step.id)
-                self._screen.say(f"{step.product.name}: {failure.line}; it is tried again")
+                name = (step.product.path or step.product.record).name
+                self._screen.say(f"{name}: {failure.line}; it is tried again")
                 self._plan.put_back(step)
             else:
                 self._fail(step, failure)

@@ -91,7 +91,8 @@ class Run:
         steps = self.plan.steps.values()
         stale = [step for step in reversed(steps) if step.made and step.reasons]
         for out, step in {step.product.job.out: step for step in stale}.items():
-            why = f"{step.product.name} is out of date ({step.reasons[0].line})"
+            name = (step.product.path or step.product.record).name
+            why = f"{name} is out of date ({step.reasons[0].line})"
             yield f"{out}: {why}; taken as it is (to render: {command})"
         yield from self._complaints()
 

@@ -15,15 +15,12 @@ from engine.reader import read_text
 from render.base.process import usable_cores
 from render.base.project import ROOT
 from render.build import materials
-from render.build.folders import DEFAULT_LESSON
 from render.build.job import BuildOptions, How, Job, jobs_of, option
 from render.build.lecture import Lecture
 from render.build.materials import Material
 from render.build.run import Run
 from render.build.storage.choice import DEFAULT_SIZE, choose
-from render.cli.look import settings_of
 from render.cli.options import Explain, Jobs, Render, Store, Videos, takes
-from render.media.quality import QUALITIES
 
 SCORM = "scorm"
 PAGE_EPILOG = """[bold]Examples[/]
@@ -77,18 +74,14 @@ def handout(
     One PDF to print and one HTML file per language, handout_zh.pdf and so on; with _NAME for a
     lesson or weights of your own. No video is needed for it; it takes a few seconds.
     """
-    folder, names, asked = out.absolute(), {}, []
-    for label, settings in settings_of(options):
-        own = "" if label == DEFAULT_LESSON else f"_{label}"
-        asked.append(Job((), (), QUALITIES["standard"], settings, folder))
-        names[asked[-1]] = f"handout_{settings.language}{own}"
-    carry_out(
-        asked,
-        _how(jobs, store),
-        lambda lecture: materials.handout(lecture, folder / names[lecture.job]),
-        render=False,
-        explain=explain,
-    )
+    folder = out.absolute()
+    wanted = [replace(job, out=folder) for job in jobs_of(options)]
+
+    def handout_of(lecture: Lecture) -> Material:
+        name = "_".join(("handout", lecture.job.language, *lecture.job.own))
+        return materials.handout(lecture, folder / name)
+
+    carry_out(wanted, _how(jobs, store), handout_of, render=False, explain=explain)
 
 
 @takes("track", "quality", "lang", "weights", "lesson", "voice", "burn_captions")
@@ -184,7 +177,7 @@ def publish(
 
     def published(lecture: Lecture) -> Material:
         job, track = lecture.job, lecture.job.settings.track
-        item = item_name(track, job.language, options.own(job))
+        item = item_name(track, job.language, job.own)
         place = target or job.out / "publish" / f"{platform}_{track}"
         if platform == SCORM:
             package = target or place.with_suffix(".zip")
