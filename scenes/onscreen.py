@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from manim import Mobject, Text, VMobject
@@ -18,8 +19,6 @@ from .parts.phrase import Glyphs, Number, Quoted
 
 #: Fainter than this counts as not on the screen.
 VISIBLE = 0.05
-
-TextMobject = Glyphs | Text | Typst
 
 
 Box = tuple[float, float, float, float]
@@ -58,7 +57,7 @@ class TextItem:
     ``path`` holds its ancestors, outermost first; ``opacity`` is the largest of its glyphs.
     """
 
-    mobject: TextMobject
+    mobject: Any
     path: tuple[Mobject, ...]
     opacity: float
 

@@ -40,7 +40,7 @@ class _ClockRenderer(CairoRenderer):
 
 def scene_class(info: SceneInfo) -> type[LectureScene]:
     """The scene's class, imported; raises as :func:`registry.load` does."""
-    return registry.load(info.module, info.class_name)  # type: ignore[no-any-return]
+    return registry.load(info.module, info.class_name)
 
 
 def play(info: SceneInfo, settings: Settings, **options: Any) -> LectureScene:

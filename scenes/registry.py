@@ -115,8 +115,8 @@ def find(text: str) -> SceneInfo:
     partial = [scene for scene in scenes if wanted and wanted in scene.slug]
     if len(partial) == 1:
         return partial[0]
-    names = [scene.name for scene in scenes]
-    close = [scene.name for scene in partial][:3] or difflib.get_close_matches(wanted, names, n=2)
+    known = [scene.name for scene in scenes]
+    close = [scene.name for scene in partial][:3] or difflib.get_close_matches(wanted, known, n=2)
     hint = f" (did you mean {' or '.join(close)}?)" if close else ""
     expected = "a number or name as ./render.sh list shows them"
     raise LectureError(field="scene", expected=expected, found=f"{text!r}{hint}")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from typing import Any
+
+from numpy.typing import NDArray
 
 MINUS = "\u2212"
 
@@ -60,7 +63,7 @@ def rounds_to(exact: Decimal, result: str) -> bool:
         return abs(exact - target) * 2 == step
 
 
-def decimals_needed(values: Sequence[float], most: int) -> int:
+def decimals_needed(values: Sequence[float] | NDArray[Any], most: int) -> int:
     """The fewest decimals that write all ``values`` exactly, ``most`` where none are enough."""
     for decimals in range(1, most):
         if all(abs(round(value, decimals) - value) < 1e-12 for value in values):

@@ -277,7 +277,7 @@ class Run:
 
     def layers(self, side: str) -> list[list[str]]:
         """The layers of "encoder" or "decoder", each as the names of its sub-layers."""
-        return self._plain(f"config:{side}")  # type: ignore[no-any-return]
+        return self._plain(f"config:{side}")
 
     @property
     def layer_norm_eps(self) -> float:

@@ -103,8 +103,9 @@ def standing(found: Standing) -> Case:
         if not found.looks_like:
             return Case("hit", facts)
         rival = max(found.looks_like, key=lambda i: found.logits[i].exact)
-        said = {"other": found.words[rival], "other_logit": Say(found.logits[rival], VALUES)}
-        return Case("hair", facts | logit | said)
+        near: dict[str, Fact] = {"other": found.words[rival]}
+        near["other_logit"] = Say(found.logits[rival], VALUES)
+        return Case("hair", facts | logit | near)
     return Case("miss", facts) + rank(found) + favourite(found)
 
 

@@ -117,7 +117,7 @@ def largest(row: Values | Sequence[Scalar], query: str, keys: Sequence[str]) -> 
 
 
 def _shared(found: Top) -> dict[str, Fact]:
-    counts = {"n": whole(len(found.at)), "count": whole(found.count)}
+    counts: dict[str, Fact] = {"n": whole(len(found.at)), "count": whole(found.count)}
     return counts | {"weight": Say(found.value, SHARES)}
 
 

@@ -109,8 +109,7 @@ class Delivery:
         for role, path in paths.items():
             self._plan.paths[product.id, role] = Path(path)
         if product.cached and not taken:
-            files = {role: Path(path) for role, path in paths.items()}
-            self._cache.put(product.kind, product.spec, made, files)
+            self._cache.put(product.kind, product.spec, made)
         return made
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from render.base.project import ROOT
-from scenes.settings import Settings
 
 if TYPE_CHECKING:
     from render.voice.choice import Choice
@@ -62,9 +61,3 @@ def labels(paths: Iterable[Path]) -> dict[Path, str]:
         found |= {path: name for path, name in names.items() if times[name.casefold()] == 1}
         left = [path for path in left if path not in found]
     return found | {path: f"{path.stem}_{path.suffix.lstrip('.')}" for path in left}
-
-
-def default_folder(settings: Settings, quality: str, lesson: str, weights: Path | None) -> Path:
-    """A folder per kind of video, so that no two kinds mix: ``out/zh_standard``."""
-    kind = Kind(weights, lesson, settings.language, quality)
-    return folders_of([kind], None)[kind]

@@ -168,8 +168,6 @@ class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped f
     are those that plain Manim would write.
     """
 
-    takes_changes = True  # see render.draw.fast.renderer
-
     def __init__(self, settings: Any, encoder: FrameEncoder, tell: Tell) -> None:
         super().__init__(settings)
         self._encoder = encoder

@@ -59,12 +59,12 @@ def checklist(
     """The text of CHECKLIST.md for what is published in ``folder``."""
     table = texts(language)
     form = platform.captions[0]
-    captions = [v.captions_name(one, form) for v in videos for one in v.caption_languages]
+    captions = [name for v in videos for name, _ in v.captions(form).values()]
     files = {
         "folder": f'"{folder}"' if set(str(folder)) & set(" '&()$;") else str(folder),
         "videos": _files([video.video_name for video in videos], language),
         "covers": _files([video.cover_name for video in videos], language),
-        "chapters": _files([name for v in videos for name in v.chapters_files()], language) or "–",
+        "chapters": _files([name for v in videos for name in v.chapters()], language) or "–",
         "captions": _files(captions, language),
     }
     by_hand = chapters_in(videos[0].texts["description"]) if "by hand" in platform.chapters else []

@@ -17,49 +17,26 @@ from typing import Any
 from engine.errors import LectureError
 from render.media import mp4, timedtext
 
-#: Every fact that a rule can be about, and the unit of its value.
-WHAT = {
-    "video size": "bytes",
-    "video length": "seconds",
-    "video file name": "",
-    "container": "",
-    "index in front": "",
-    "edit lists": "",
-    "video codec": "",
-    "video profile": "",
-    "pixel format": "",
-    "frame rate": "frames a second",
-    "video width": "pixels",
-    "video height": "pixels",
-    "video shape": "",
-    "bit rate": "Mb/s",
-    "keyframe distance": "seconds",
-    "sound codec": "",
-    "sound rate": "Hz",
-    "sound channels": "",
-    "sound bit rate": "Mb/s",
-    "caption format": "",
-    "caption size": "bytes",
-    "caption language": "",
-    "end of the captions": "seconds",
-    "cover file name": "",
-    "cover format": "",
-    "cover size": "bytes",
-    "cover width": "pixels",
-    "cover height": "pixels",
-    "cover shape": "",
-    "title": "",
-    "title length": "characters",
-    "description": "",
-    "description length": "characters",
-    "description bytes": "bytes",
-    "number of tags": "",
-    "tags together": "characters",
-    "start of the first chapter": "seconds",
-    "number of chapters": "",
-    "length of a chapter": "seconds",
-    "chapter title length": "characters",
+_BY_UNIT = {
+    "bytes": ("video size", "caption size", "cover size", "description bytes"),
+    "seconds": (
+        *("video length", "keyframe distance", "end of the captions"),
+        *("start of the first chapter", "length of a chapter"),
+    ),
+    "frames a second": ("frame rate",),
+    "pixels": ("video width", "video height", "cover width", "cover height"),
+    "Mb/s": ("bit rate", "sound bit rate"),
+    "Hz": ("sound rate",),
+    "characters": ("title length", "description length", "tags together", "chapter title length"),
+    "": (
+        *("video file name", "container", "index in front", "edit lists", "video codec"),
+        *("video profile", "pixel format", "video shape", "sound codec", "sound channels"),
+        *("caption format", "caption language", "cover file name", "cover format", "cover shape"),
+        *("title", "description", "number of tags", "number of chapters"),
+    ),
 }
+#: every fact that a rule can be about, and the unit of its value
+WHAT = {what: unit for unit, names in _BY_UNIT.items() for what in names}
 
 _CHAPTER = re.compile(r"^(?:(\d+):)?(\d{1,2}):(\d{2})\s+(\S.*)$", re.MULTILINE)
 

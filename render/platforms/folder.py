@@ -7,13 +7,12 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
 
 from engine.errors import LectureError
-from engine.reader import refuse
 from render.base.files import bring
 from render.base.reads import Needs, Output, Reads, Spec, Tell, sha256
 from render.media import timedtext
@@ -59,68 +58,40 @@ class PublishedVideo:
         return f"{self.stem}.png"
 
     @property
-    def caption_languages(self) -> tuple[str, ...]:
-        """The video's own language first."""
+    def languages(self) -> tuple[str, ...]:
+        """The video's own first."""
         return (self.language, *(one for one in LANGUAGES if one != self.language))
 
-    def captions_name(self, language: str, form: str) -> str:
-        return f"{self.stem}.{language}.{form}"
+    def captions(self, form: str) -> dict[str, tuple[str, Path]]:
+        """By language: the name of the published file, and what it is made from."""
+        source = "srt" if form == "bcc" else form
+        return {
+            language: (f"{self.stem}.{language}.{form}", self.side.captions(language, source))
+            for language in self.languages
+        }
 
-    def captions_source(self, language: str, form: str) -> Path:
-        """The captions that the published ones are made from."""
-        return self.side.captions(language, "srt" if form == "bcc" else form)
-
-    def chapters_files(self) -> dict[str, Path]:
+    def chapters(self) -> dict[str, Path]:
         """The chapters of a film, by the name of the published file; a scene has none."""
         files = {
             f"{self.stem}.chapters.{language}.vtt": self.side.chapters(language)
-            for language in self.caption_languages
+            for language in self.languages
         }
         return {name: path for name, path in files.items() if path.is_file()}
-
-    def fitted(self, platform: Platform) -> PublishedVideo:
-        """The same with as many of its tags as the platform takes."""
-        tags = platform.tags(self.texts["tags"])
-        return replace(self, texts=Description(**{**self.texts, "tags": tags}))
 
     def facts(self, platform: Platform) -> list[Fact]:
         """Everything that the platform's rules can be about. Raises LectureError where a file is
         missing or is not what it should be."""
-        for path in (self.video, self.side.cover):
-            if not path.is_file():
-                refuse(path, None, "a file", "nothing")
         about, texts = f"the texts of {self.video_name}", self.texts
         found = facts.of_video(self.video, self.video_name)
         seconds = _length(found)
         found += facts.of_cover(self.side.cover, self.cover_name)
         for form in platform.captions:
-            for language in self.caption_languages:
-                source = self.captions_source(language, form)
-                found += facts.of_captions(source, self.captions_name(language, form), language)
+            for language, (name, source) in self.captions(form).items():
+                found += facts.of_captions(source, name, language)
         found += facts.of_texts(about, texts["title"], texts["description"], texts["tags"])
         if "description" in platform.chapters:
             found += facts.of_chapters(about, texts["description"], seconds)
         return found
-
-
-def published_film(
-    film: Path, language: str, track: str, asked: Description | None = None
-) -> PublishedVideo:
-    """The film of a track. Texts that were ``asked`` for take the place of its own. Raises
-    LectureError where it has none."""
-    words = (_PREFIX, track if track != "full" else "", language)
-    own = SideFiles(film).read_about()[language]
-    texts = Description(
-        title=(asked and asked["title"]) or own["title"],
-        description=(asked and asked["description"]) or own["description"],
-        tags=(asked and asked["tags"]) or own["tags"],
-    )
-    return PublishedVideo("_".join(filter(None, words)), film, texts, language)
-
-
-def published_scene(video: Path, language: str) -> PublishedVideo:
-    """The video of a scene, under its own name. Raises LectureError where it has no texts."""
-    return PublishedVideo(video.stem, video, SideFiles(video).read_about()[language], language)
 
 
 def item_name(track: str, language: str, own: Sequence[str] = ()) -> str:
@@ -159,7 +130,7 @@ class Publication:
         """Check everything, then write it into an empty folder; what is advised, in lines. Raises
         Refused where the platform does not take it, or another LectureError."""
         found = self.look()
-        faults, advice = rules.faults(found), rules.advice(found)
+        faults, advice = rules.faults(found), [one for one in found if one.rule.advice]
         if faults:
             many = f"{len(faults)} of its rules broken"
             refused = Refused(where=f"nothing published for {self.platform.name}", field=many)
@@ -188,30 +159,25 @@ class Publication:
         bring(video.video, target)
         copyfile(video.side.cover, folder / video.cover_name)
         for form in self.platform.captions:
-            for language in video.caption_languages:
-                source = video.captions_source(language, form)
-                captions = folder / video.captions_name(language, form)
+            for name, source in video.captions(form).values():
                 if form == "bcc":
                     document = timedtext.bcc(timedtext.read(source), timedtext.READ_FPS)
-                    captions.write_text(document, encoding="utf-8")
+                    (folder / name).write_text(document, encoding="utf-8")
                 else:
-                    copyfile(source, captions)
+                    copyfile(source, folder / name)
         if "file" in self.platform.chapters:
-            for name, source in video.chapters_files().items():
+            for name, source in video.chapters().items():
                 copyfile(source, folder / name)
         description = texts["description"].rstrip("\n") + "\n"
         (folder / f"{video.stem}.txt").write_text(description, encoding="utf-8")
-        form = self.platform.captions[0]
+        captions = video.captions(self.platform.captions[0])
         return {
             "video": video.video_name,
             "size": target.stat().st_size,
             "sha256": sha256(target),
             **texts,
             "cover": video.cover_name,
-            "captions": {
-                language: video.captions_name(language, form)
-                for language in video.caption_languages
-            },
+            "captions": {language: name for language, (name, _) in captions.items()},
         }
 
 
@@ -231,14 +197,19 @@ def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Outp
     for path in (rules.FILE, *checklists.files(language)):
         reads.uses(path)
     platform = rules.named(spec["platform"])
-    videos = [
-        published_film(beside / name, language, spec["track"], spec["asked"])
-        if of_film
-        else published_scene(beside / name, language)
-        for name, of_film in spec["videos"]
-    ]
-    fitted = tuple(video.fitted(platform) for video in videos)
-    publication = Publication(platform, spec["item"], language, fitted, Path(spec["folder"]))
+    videos = []
+    for name, of_film in spec["videos"]:
+        video = beside / name
+        stem, texts = video.stem, SideFiles(video).read_about()[language]
+        if of_film:
+            track = spec["track"] if spec["track"] != "full" else ""
+            stem = "_".join(filter(None, (_PREFIX, track, language)))
+            asked = {key: text for key, text in spec["asked"].items() if text}
+            texts = Description(**{**texts, **asked})
+        texts["tags"] = platform.tags(texts["tags"])
+        videos.append(PublishedVideo(stem, video, texts, language))
+    target = Path(spec["folder"])
+    publication = Publication(platform, spec["item"], language, tuple(videos), target)
     facts = {"platform": platform.name, "advice": publication.make(folder)}
     return {**{path.name: path for path in folder.iterdir()}, "facts": facts}
 

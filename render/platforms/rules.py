@@ -117,11 +117,6 @@ def faults(found: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in found if not finding.rule.advice]
 
 
-def advice(found: Sequence[Finding]) -> list[Finding]:
-    """Those that do not."""
-    return [finding for finding in found if finding.rule.advice]
-
-
 @cache
 def platforms(file: Path = FILE) -> dict[str, Platform]:
     """Every platform by its key. Raises LectureError where the file is not as it must be."""

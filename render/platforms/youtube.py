@@ -218,16 +218,11 @@ def snippet(published: Published, video: Video, marked: str) -> dict[str, Any]:
     return {
         "title": video.title,
         "description": video.description,
-        "tags": _tags(video, marked),
+        "tags": named("youtube").tags(video.tags, marked),
         "categoryId": _EDUCATION,
         "defaultLanguage": language,
         "defaultAudioLanguage": language,
     }
-
-
-def _tags(video: Video, marked: str) -> list[str]:
-    """The tags and the mark, as many as YouTube takes."""
-    return named("youtube").tags(video.tags, marked)
 
 
 def connect(privacy: str, replace: bool, retry: Retry, say: Callable[[str], None]) -> YouTube:
@@ -243,12 +238,13 @@ def plan(published: Published, privacy: str) -> list[str]:
     """What an upload would send, without asking YouTube anything."""
     lines = []
     for video in published.videos:
+        tags = named("youtube").tags(video.tags, mark(published, video))
         lines += [
             f"video: {video.video}, {video.size / 1e6:.1f} MB, {privacy}; if it is on the "
             "channel already, only texts, captions and cover",
             f"  title: {video.title}",
             f"  description: {len(video.description)} characters",
-            f"  tags: {', '.join(_tags(video, mark(published, video)))}",
+            f"  tags: {', '.join(tags)}",
             f"  captions: {', '.join(video.captions.values())}",
             f"  cover: {video.cover}",
         ]

@@ -243,7 +243,11 @@ def check_number_file(path: Path) -> tuple[int, list[Fault]]:
     files = record.weights, record.inference_weights
     try:
         own = Settings(
-            record.language, *(Path(one.file) for one in files), record.source, record.target
+            record.language,
+            weights=Path(record.weights.file),
+            inference_weights=Path(record.inference_weights.file),
+            source=record.source,
+            target=record.target,
         )
         found = [*numbers.check_records(record.numbers, numbers.Recomputer(own))]
     except LectureError as error:

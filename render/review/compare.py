@@ -31,8 +31,8 @@ _WORD = re.compile(r"[−-]?\d+(?:\.\d+)?|[A-Za-z']+|\s+|.", re.DOTALL)
 
 @dataclass(frozen=True)
 class Shown:
-    """A number on screen: where it comes from, its digits, and its place in percent of the
-    picture (left, top, width, height); no place where none is known."""
+    """A number on screen: where it comes from, its digits without the brackets of an equation, and
+    its place, if it is known, in percent of the picture: left, top, width, height."""
 
     source: str
     text: str
@@ -66,11 +66,11 @@ def differing(
 
 def changes(pairs: Iterable[tuple[Shown | None, Shown | None]]) -> tuple[Change, ...]:
     """What has become of numbers that are shown otherwise, each kind once."""
-    found = (
-        Change((a or b).source, a.text if a else None, b.text if b else None)  # type: ignore[union-attr]
-        for a, b in pairs
-    )
-    return tuple(dict.fromkeys(found))
+    found: dict[Change, None] = {}
+    for a, b in pairs:
+        source = a.source if a else b.source if b else ""
+        found[Change(source, a.text if a else None, b.text if b else None)] = None
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -87,13 +87,11 @@ def sentence(old: str, new: str) -> list[Piece]:
     matcher = difflib.SequenceMatcher(None, first, second, autojunk=False)
     pieces: list[Piece] = []
     for kind, a, b, c, d in matcher.get_opcodes():
+        before, after = "".join(first[a:b]), "".join(second[c:d])
         if kind == "equal":
-            pieces.append(Piece("".join(first[a:b]), "same"))
-            continue
-        if b > a:
-            pieces.append(Piece("".join(first[a:b]), "old"))
-        if d > c:
-            pieces.append(Piece("".join(second[c:d]), "new"))
+            pieces.append(Piece(before, "same"))
+        else:
+            pieces += [Piece(before, "old")] * (b > a) + [Piece(after, "new")] * (d > c)
     return pieces
 
 
@@ -202,7 +200,7 @@ class _Played:
             job.scene, settings, at_beat=self._keep, draw=True, height=job.height
         )
         self.numbers = [
-            Shown(f"{describe(entry['source'])} .{entry['decimals']}", _bare(entry["shown"]))
+            Shown(f"{describe(entry['source'])} .{entry['decimals']}", entry["shown"].strip("()"))
             for entry in self.scene.record.numbers()
         ]
 
@@ -212,7 +210,7 @@ class _Played:
             [
                 Shown(
                     f"{describe(number.scalar.recipe())} .{number.decimals}",
-                    _bare(number.text),
+                    number.text.strip("()"),
                     _place(onscreen.box_of(number)),
                 )
                 for item in onscreen.items(scene.mobjects)
@@ -220,11 +218,6 @@ class _Played:
                 for number in onscreen.numbers_of(item)
             ]
         )
-
-
-def _bare(shown: str) -> str:
-    """Without the brackets that a negative number has in an equation."""
-    return shown.strip("()")
 
 
 def _beats(old: _Played, new: _Played) -> list[BeatPair]:

@@ -57,7 +57,7 @@ def check_margins(items: Sequence[Item]) -> Iterator[Fault]:
     even while things move."""
     for item in items:
         is_text = isinstance(item, TextItem)
-        name = item.text if is_text else type(item.mobject).__name__
+        name = item.text if isinstance(item, TextItem) else type(item.mobject).__name__
         left, bottom, right, top = item.box
         said = ""
         if left < -_MARGIN_X - _SLACK or right > _MARGIN_X + _SLACK:
@@ -138,7 +138,9 @@ def check_sizes(texts: Sequence[TextItem]) -> Iterator[Fault]:
 def check_contrast(items: Sequence[Item]) -> Iterator[Fault]:
     """Every text against what lies behind it."""
     for position, item in enumerate(items):
-        for color, opacity, where in _inks(item) if isinstance(item, TextItem) else ():
+        if not isinstance(item, TextItem):
+            continue
+        for color, opacity, where in _inks(item):
             behind = _behind(items[:position], where)
             ink = interpolate_color(behind, color, min(1.0, opacity))
             least = READABLE if opacity > 0.99 else READABLE_DIMMED

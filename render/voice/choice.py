@@ -48,11 +48,10 @@ def choose(said: str, languages: Sequence[str] = ()) -> Choice | None:
         return None
     kind, _, rest = said.partition(":")
     if kind == RECORDINGS:
-        if not rest:
-            expected, found = "recordings:DIR", repr(said)
-            raise LectureError(field="--voice", expected=expected, found=found)
-        if len(languages) > 1 and _LANGUAGE not in rest:
+        expected = "" if rest else "recordings:DIR"
+        if rest and len(languages) > 1 and _LANGUAGE not in rest:
             expected = f"a folder for each language, such as recordings:{rest}/{_LANGUAGE}"
+        if expected:
             raise LectureError(field="--voice", expected=expected, found=repr(said))
         return Choice(RECORDINGS, Path(rest).expanduser())
     here = Path.cwd()

@@ -52,9 +52,9 @@ def find(name: str, folder: str) -> Provider:
         raise
     except Exception as error:
         raise _bad(name, f"{type(error).__name__}: {error}") from error
-    if not isinstance(found, Provider):
-        raise _bad(name, "a class without say(text, language, target)")
-    return found
+    if isinstance(found, Provider):
+        return found
+    raise _bad(name, "a class without say(text, language, target)")
 
 
 def identity(name: str, folder: str) -> str:
@@ -102,32 +102,29 @@ class Draft:
         self._library, self._hertz = _load()
 
     def say(self, text: str, language: str, target: Path) -> None:
-        self._pieces: list[bytes] = [bytes(2 * int(_LEAD * self._hertz))]
-        hear = _CALLBACK(self._hear)
-        self._library.espeak_SetSynthCallback(hear)
+        heard = [bytes(2 * int(_LEAD * self._hertz))]
+
+        def hear(samples: int | None, count: int, _: Any) -> int:
+            if samples and count > 0:
+                heard.append(ctypes.string_at(samples, 2 * count))
+            return 0
+
+        library, callback = self._library, _CALLBACK(hear)
+        library.espeak_SetSynthCallback(callback)
         for voice, piece in _pieces(text, language):
-            self._speak(voice, piece)
+            data = piece.encode()
+            failed = (
+                library.espeak_SetVoiceByName(voice.encode())
+                or library.espeak_SetParameter(_RATE, _SPEED, 0)
+                or library.espeak_Synth(data, len(data) + 1, 0, 0, 0, _UTF8, None, None)
+                or library.espeak_Synchronize()
+            )
+            if failed:
+                expected, found = f"the voice {voice}", f"error {failed}"
+                raise LectureError(field="--voice draft", expected=expected, found=found)
         with wave.open(str(target), "wb") as file:
             file.setparams((1, 2, self._hertz, 0, "NONE", ""))
-            file.writeframes(b"".join(self._pieces))
-
-    def _speak(self, voice: str, text: str) -> None:
-        data = text.encode()
-        failed = (
-            self._library.espeak_SetVoiceByName(voice.encode())
-            or self._library.espeak_SetParameter(_RATE, _SPEED, 0)
-            or self._library.espeak_Synth(data, len(data) + 1, 0, 0, 0, _UTF8, None, None)
-            or self._library.espeak_Synchronize()
-        )
-        if failed:
-            raise LectureError(
-                field="--voice draft", expected=f"the voice {voice}", found=f"error {failed}"
-            )
-
-    def _hear(self, samples: int | None, count: int, _: Any) -> int:
-        if samples and count > 0:
-            self._pieces.append(ctypes.string_at(samples, 2 * count))
-        return 0
+            file.writeframes(b"".join(heard))
 
 
 def _pieces(text: str, language: str) -> Iterator[tuple[str, str]]:

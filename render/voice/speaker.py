@@ -48,11 +48,8 @@ class Speaker:
     def track(self, target: Path, beats: Sequence[Any], frames: int, quality: Quality) -> Path:
         """Write all that is said in the scene, whose ``beats`` have ``start`` and ``key``, as a
         WAV file of ``frames`` frames."""
-        sounds = [
-            Sound(round(beat.start * quality.fps), self.sounds[beat.key])
-            for beat in beats
-            if beat.key in self.sounds
-        ]
+        voiced = [beat for beat in beats if beat.key in self.sounds]
+        sounds = [Sound(round(b.start * quality.fps), self.sounds[b.key]) for b in voiced]
         return write_track(target, sounds, frames, quality.samples_per_frame)
 
     def _spoken(self, text: str) -> Path:

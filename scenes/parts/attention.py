@@ -90,7 +90,7 @@ class AttentionArrows(VGroup):
         )
 
     def arrow_of(self, i: int, j: int) -> WeightArrow:
-        return self.fans[i][j]  # type: ignore[no-any-return]
+        return self.fans[i][j]
 
 
 def token_column(

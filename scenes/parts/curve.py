@@ -34,14 +34,14 @@ class LossCurve(VGroup):
         (x, y), (width, height) = corner, size
         options = {"color": theme.MUTED, "width": 3}
         self.axes = VGroup(
-            arrow([x, y, 0], [x + width + 0.3, y, 0], **options),  # type: ignore[arg-type]
-            arrow([x, y, 0], [x, y + height + 0.3, 0], **options),  # type: ignore[arg-type]
+            arrow([x, y, 0], [x + width + 0.3, y, 0], **options),
+            arrow([x, y, 0], [x, y + height + 0.3, 0], **options),
             Line([x + width, y - 0.07, 0], [x + width, y + 0.07, 0], color=theme.MUTED),
         )
         tick = {"size": theme.SMALL, "color": theme.MUTED}
         self.ticks = VGroup(
-            Number(constant(0), 0, **tick).place([x, y - 0.28, 0]),  # type: ignore[arg-type]
-            Number(constant(1), 0, **tick).place([x + width, y - 0.28, 0]),  # type: ignore[arg-type]
+            Number(constant(0), 0, **tick).place([x, y - 0.28, 0]),
+            Number(constant(1), 0, **tick).place([x + width, y - 0.28, 0]),
         )
         self.names = VGroup(
             across.place([x + width / 2, y - 0.28, 0]), up.place([x + 0.25, y + height + 0.2], LEFT)

@@ -4,6 +4,7 @@ between them, and the data on every wire."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from manim import (
     DOWN,
@@ -159,7 +160,7 @@ class Memory(VGroup):
         self.carried.place([(middle + max(takers, default=middle)) / 2, bend + 0.19, 0])
         super().__init__(self.wire, self.data, self.title, self.shape, self.bridges, self.carried)
 
-    def light(self, **window: float) -> list[Animation]:
+    def light(self, **window: Any) -> list[Animation]:
         """Light over the bridges."""
         beams = [Beam(*path, color=theme.ENCODER, tail=0.9, **window) for path in self.paths]
         return [flash for beam in beams for flash in beam.flashes()]

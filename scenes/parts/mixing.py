@@ -59,8 +59,8 @@ class WeightedSum(VGroup):
         self.sums = self._in_columns([Number(total, 4, **style) for total in result], y)
         left, right = self.PRODUCTS - 2.95, self.sums.get_right()[0] + 0.1
         rule = Line([left, y + 0.41, 0], [right, y + 0.41, 0], stroke_width=2, color=theme.MUTED)
-        sign = f"Σ {equals(self.products, self.sums)}"
-        sigma = Phrase(sign, size=theme.HEADING, color=theme.MUTED).place([left, y, 0], LEFT)
+        equal = f"Σ {equals(self.products, self.sums)}"
+        sigma = Phrase(equal, size=theme.HEADING, color=theme.MUTED).place([left, y, 0], LEFT)
         self.rule = VGroup(rule, sigma)
         self.heads = VGroup(*heads)
         heads[0].place([self.WEIGHT, top + 0.77, 0], RIGHT)

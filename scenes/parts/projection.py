@@ -78,7 +78,8 @@ class DotProduct(VGroup):
     ) -> None:
         super().__init__()
         pitch = xs[1] - xs[0]
-        self.products, terms = VGroup(), []
+        self.products = VGroup()
+        terms: list[Term | str] = []
         for a, b in zip(left, right, strict=True):
             self.products.add(_product(a, b, size))
             terms += [PLUS, Term(a.scalar * b.scalar, decimals)]

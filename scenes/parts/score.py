@@ -38,7 +38,7 @@ class ScoreLines(VGroup):
             terms += [PLUS] if d else []
             terms += [Term(a, 4, theme.QUERY), TIMES, Term(b, 4, theme.KEY)]
         self.dot = Equation(terms, Term(dot, 4, bold=True), size=28, width=width)
-        scale = [Term(dot, 4), OVER, Term(d_k, 0, theme.MUTED, root=True)]
+        scale: list[Term | str] = [Term(dot, 4), OVER, Term(d_k, 0, theme.MUTED, root=True)]
         self.score = Equation(scale, Term(score, 4, theme.WEIGHT, bold=True), size=28)
         edge = left + max(name.width for name in names)
         for name, line, y in zip(names, (self.dot, self.score), ys, strict=True):

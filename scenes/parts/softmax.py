@@ -83,7 +83,7 @@ class SoftmaxTable(VGroup):
 
     def _number(self, scalar: Scalar, j: int, right: float) -> Number:
         decimals = leading(scalar.exact) if self.shut[j] else self.decimals
-        return Number(scalar, decimals).place([right, self._y(j), 0], RIGHT)  # type: ignore[no-any-return]
+        return Number(scalar, decimals).place([right, self._y(j), 0], RIGHT)
 
     def _score(self, scores: Values, j: int) -> Number:
         if self.shut[j]:
@@ -97,7 +97,7 @@ class SoftmaxTable(VGroup):
             color=theme.WEIGHT if chosen else theme.INK,
             bold=chosen,
         )
-        return number.place([self.SCORE, self._y(j), 0], RIGHT)  # type: ignore[no-any-return]
+        return number.place([self.SCORE, self._y(j), 0], RIGHT)
 
     def _ground(self, j: int) -> VGroup:
         box = Rectangle(width=1.3, height=0.58, stroke_width=0, fill_color=theme.CLOSED)

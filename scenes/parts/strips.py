@@ -47,7 +47,7 @@ class Strip(VGroup):
 
     def go_to(self, line: int) -> Strip:
         """Move to another line; for ``strip.animate.go_to(0)``."""
-        return self.shift([0.0, self.y(line) - self.grid.get_y(), 0.0])  # type: ignore[no-any-return]
+        return self.shift([0.0, self.y(line) - self.grid.get_y(), 0.0])
 
     def born_of(self, *parents: Strip) -> list[Animation]:
         """The caption and the cells appear, and each number comes from those above it."""

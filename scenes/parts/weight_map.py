@@ -88,7 +88,7 @@ class WeightMap(VGroup):
         return made
 
 
-def _layers(run: Run) -> list[tuple[str, str, tuple[str, ...]]]:
+def _layers(run: Run) -> list[tuple[str, str, Sequence[str]]]:
     """Name on screen, name in the file, and sub-layers of each layer."""
     return [
         *((f"Enc {n + 1}", f"encoder.{n}", kinds) for n, kinds in enumerate(run.layers("encoder"))),

@@ -1,17 +1,19 @@
-"""Small lectures for the tests: videos that ffmpeg makes up, with records as rendering leaves."""
+"""Small lectures for the tests: pages of videos that ffmpeg makes up."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from render.documents.handout.write import of_settings
-from render.documents.page import Page, Source
+from render.base.reads import Made, Reads
+from render.documents import page
+from render.documents.handout.content import Handout
+from render.documents.handout.write import handout
 from render.media import ffmpeg
-from render.media.sidecars import SideFiles
 from scenes import lessons, registry, texts
+from scenes.settings import Settings
 
 SECONDS, FPS = 6, 10
 #: Steps with one of everything: formulas, equations, matrices, maps, a mask, tables.
@@ -25,11 +27,11 @@ CUES = {
 
 
 @dataclass(frozen=True)
-class Made:
-    """A page on the disk, and what it was made of."""
+class Lecture:
+    """A page on the disk, and its text."""
 
     folder: Path
-    page: Page
+    text: Handout
     language: str
 
     @property
@@ -42,25 +44,30 @@ def make(
     language: str,
     *,
     clip: Path | None = None,
-    captions: bool = True,
     whole: bool = False,
-) -> Made:
-    """The page of a lecture: nineteen copies of one small video; of the real text all headings, and
-    all of it only where asked, since it takes a browser a while."""
-    videos = folder / "videos"
-    videos.mkdir(parents=True)
+    count: int | None = None,
+) -> Lecture:
+    """The page of a lecture: nineteen copies of one small video, or ``count``; of the real text all
+    headings, and all of it only where asked, since it takes a browser a while."""
+    target = folder / "课程 页 (1)"
+    (target / "videos").mkdir(parents=True)
     clip = clip or make_clip(folder / "clip.mp4")
-    settings = lessons.settings("tutorial", language)
-    sources = [
-        source(videos, scene, language, clip, captions=captions) for scene in registry.SCENES
-    ]
-    text = of_settings(settings)
+    scenes = [shown(scene, language) for scene in registry.SCENES[:count]]
+    for scene in scenes:
+        (target / scene["video"]).hardlink_to(clip)
+    text = text_of(lessons.settings("tutorial", language))
     for step in () if whole else (step for part in text.sections for step in part.steps):
         step.blocks = step.blocks if step.number in FULL else step.blocks[:1]
-    page = Page(text, sources, f"test {folder.name}")
-    target = folder / "课程 页 (1)"
-    page.write(target)
-    return Made(target, page, language)
+    page.write(target, text, scenes, f"test {folder.name}")
+    return Lecture(target, text, language)
+
+
+def text_of(settings: Settings) -> Handout:
+    files = settings.weights, settings.weights_for_inference
+    paths = (str(file.absolute()) for file in files)
+    values = dict(zip(("weights", "inference_weights"), paths, strict=True))
+    reads = Reads({**values, "source": settings.source, "target": settings.target})
+    return handout(reads, settings.language, *(file.name for file in files))
 
 
 def make_clip(path: Path) -> Path:
@@ -74,38 +81,38 @@ def make_clip(path: Path) -> Path:
     return path
 
 
-def source(
-    videos: Path, scene: registry.SceneInfo, language: str, clip: Path, *, captions: bool
-) -> Source:
-    video = videos / f"{scene.slug}_{language}.mp4"
-    video.hardlink_to(clip)
+def shown(scene: registry.SceneInfo, language: str) -> dict[str, Any]:
+    """A scene as a page shows it, of a video that was never drawn."""
     first, last = scene.steps
     shares = [(first, first), (first, (first + last) // 2), ((first + last) // 2, last)]
     beats = [
         {
             "name": name,
+            "variant": "",
+            "facts": {},
             "step": steps[0],
             "last_step": steps[1],
             "start": start,
             "end": end,
-            "text": f"{scene.slug} {name}",
         }
         for (name, start, end), steps in zip(BEATS, shares, strict=True)
     ]
-    facts = {"fps": FPS, "frames": SECONDS * FPS, "beats": beats}
-    record = videos / ".render" / f"{video.stem}.json"
-    record.parent.mkdir(exist_ok=True)
-    record.write_text(json.dumps({"facts": facts}), encoding="utf-8")
-    if captions:
-        for name, cues in CUES.items():
-            SideFiles(video).captions(name).write_text(vtt(cues), encoding="utf-8")
-    title = texts.load(language)[scene.slug]["title"]
-    return Source.beside(scene.number, scene.slug, title, scene.steps, video)
+    needs = {f"pictures {scene.slug}": made(fps=FPS, frames=SECONDS * FPS, beats=beats)}
+    for name, texts_of_cues in CUES.items():
+        cues = [
+            [start * FPS, end * FPS, text.split("\n")]
+            for (_, start, end), text in zip(BEATS, texts_of_cues, strict=True)
+        ]
+        needs[f"cues {scene.slug} {name}"] = made(cues=cues)
+    told = {
+        "number": scene.number,
+        "slug": scene.slug,
+        "title": texts.load(language)[scene.slug]["title"],
+        "steps": list(scene.steps),
+        "video": f"{scene.slug}_{language}.mp4",
+    }
+    return page.scene(told, needs, lambda _, slug, *path: f"{slug} {path[-1]}")
 
 
-def vtt(cues: list[str]) -> str:
-    lines = ["WEBVTT", ""]
-    for (_, start, end), text in zip(BEATS, cues, strict=True):
-        escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        lines += [f"00:00:0{start:.3f} --> 00:00:0{end:.3f}", escaped, ""]
-    return "\n".join(lines)
+def made(**facts: Any) -> Made:
+    return Made("", (), {}, "", facts, {})

@@ -18,18 +18,18 @@ from render.review.numbers import Recomputer
 from scenes import lessons
 from scenes.rounding import shown
 
-from .lectures import BEATS, CUES, Made, make, make_clip
+from .lectures import BEATS, CUES, Lecture, make, make_clip
 
 
 @pytest.fixture(scope="session")
-def lectures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Made]:
+def lectures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Lecture]:
     folder = tmp_path_factory.mktemp("讲义 page")
     clip = make_clip(folder / "clip.mp4")
     return {language: make(folder / language, language, clip=clip) for language in ("zh", "en")}
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Lecture:
     return make(tmp_path_factory.mktemp("whole"), "en", whole=True)
 
 
@@ -394,7 +394,7 @@ def test_readable_without_a_script(lectures, open_page):
 
 def test_the_handout_as_a_page_of_its_own(lectures, open_page, axe, tmp_path):
     file = tmp_path / "讲义 handout.html"
-    file.write_text(html.document(lectures["zh"].page.handout), encoding="utf-8")
+    file.write_text(html.document(lectures["zh"].text), encoding="utf-8")
     page = open_page(file, width=390, height=844)
     assert axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -9,17 +9,13 @@ import shutil
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from render.build.job import BuildOptions, jobs_of
-from render.cli import share
 from render.documents import scorm
-from render.media.sidecars import SideFiles
 
 from . import lectures
 from .conftest import HERE, node_module
@@ -49,15 +45,16 @@ def site(tmp_path: Path) -> Iterator[str]:
 @pytest.fixture
 def real_site(tmp_path: Path) -> Iterator[str]:
     """The real page with two scenes of six seconds, in a package, on a platform."""
-    whole = lectures.make(tmp_path / "lecture", "zh").page
-    page = replace(whole, sources=whole.sources[:2]).write(tmp_path / "page")
+    page = lectures.make(tmp_path / "lecture", "zh", count=2).folder
     yield from served(page, tmp_path, 2)
 
 
 def served(page: Path, tmp_path: Path, scenes: int) -> Iterator[str]:
     """A folder of the platform's, served; the package is unpacked in it."""
     folder, target = tmp_path / "site", tmp_path / "lecture.zip"
-    scorm.write(page, target, item="lecture", title="课 & <more>", scenes=scenes)
+    paths = (path for path in page.rglob("*") if path.is_file())
+    files = {path.relative_to(page).as_posix(): path for path in paths}
+    scorm.pack(files, target, item="lecture", title="课 & <more>", scenes=scenes)
     with zipfile.ZipFile(target) as archive:
         archive.extractall(folder / "package")
     shutil.copy(HERE / "scorm_player.html", folder / "index.html")
@@ -222,24 +219,6 @@ def test_what_is_reported_is_as_scorm_wants_it(open_page: Opener, site: str) -> 
         "cmi.suspend_data",
     }
     assert re.fullmatch(r"\d{4}:\d\d:\d\d\.\d\d", values["cmi.core.session_time"])
-
-
-def test_a_job_becomes_a_package(tmp_path: Path) -> None:
-    lectures.make(tmp_path / "lecture", "en")
-    options = BuildOptions(lang="en", track="inference", out=tmp_path / "lecture" / "videos")
-    (job,) = jobs_of(options)
-    texts = {"title": "The lecture", "description": "", "tags": []}
-    about = SideFiles(job.out / job.film_name).about
-    about.write_text(json.dumps({"zh": texts, "en": texts}), encoding="utf-8")
-    target = tmp_path / "x.zip"
-    assert share._pack(options, job, target, "") == 0
-    with zipfile.ZipFile(target) as archive:
-        names = archive.namelist()
-        manifest = archive.read("imsmanifest.xml").decode()
-    assert sum(name.endswith(".mp4") for name in names) == 5
-    assert "<title>The lecture</title>" in manifest
-    assert 'identifier="transformer-lecture-inference-en"' in manifest
-    assert {path.name for path in tmp_path.iterdir()} == {"lecture", "x.zip"}
 
 
 def test_without_a_platform_the_page_works_as_ever(open_page: Opener, site: str) -> None:

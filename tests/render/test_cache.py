@@ -78,9 +78,8 @@ class World:
         return Made(key, inputs, files, content_of(facts, files), facts, paths)
 
     def put(self, cache: Cache, made: Made, product: Product | None = None) -> None:
-        paths = {role: Path(path) for role, path in made.paths.items()}
         product = product or pictures()
-        cache.put(product.kind, product.spec, made, paths)
+        cache.put(product.kind, product.spec, made)
 
     def take(self, cache: Cache, product: Product | None = None) -> str | None:
         """The content of what the cache has for the values as they are."""

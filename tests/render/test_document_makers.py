@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +14,7 @@ from render.documents import page, scorm
 from render.documents.handout import write
 from scenes import lessons
 
-from .test_page import BEATS, SLUG
+from .test_page import BEATS, SLUG, TOLD, made
 
 SPEC = {"language": "zh", "weights": ["one.json", "two.json"]}
 
@@ -28,10 +28,6 @@ def settings() -> dict[str, str]:
         "source": own.source,
         "target": own.target,
     }
-
-
-def made(facts: dict[str, Any], **paths: Path) -> Made:
-    return Made("", (), {}, "", facts, {role: str(path) for role, path in paths.items()})
 
 
 def needs_of(folder: Path) -> dict[str, Made]:
@@ -77,14 +73,7 @@ def test_a_page_and_its_package_are_made_of_what_they_need(
 ) -> None:
     into, reads = tmp_path / "into", Reads(settings)
     into.mkdir()
-    told = {
-        "number": 8,
-        "slug": SLUG,
-        "title": "标题",
-        "steps": [23, 26],
-        "video": f"{SLUG}_zh.mp4",
-    }
-    spec = {**SPEC, "name": "a test", "scenes": [told]}
+    spec = {**SPEC, "name": "a test", "scenes": [TOLD]}
     files = page.make(spec, needs_of(tmp_path), reads, into, lambda _: None)
     assert {f"videos/{SLUG}_zh.mp4", f"videos/{SLUG}_zh.cover.png", "handout.pdf"} <= set(files)
     assert files[f"videos/{SLUG}_zh.mp4"].read_bytes() == b"video"
@@ -100,5 +89,13 @@ def test_a_page_and_its_package_are_made_of_what_they_need(
     with zipfile.ZipFile(package) as archive:
         assert {*files, "scorm.js", "imsmanifest.xml"} == set(archive.namelist())
         assert b"<title>&lt;\xe8\xaf\xbe&gt;</title>" in archive.read("imsmanifest.xml")
+    about = tmp_path / "lecture.about.json"
+    texts = {"title": "The lecture", "description": "", "tags": []}
+    about.write_text(json.dumps({"en": texts}), encoding="utf-8")
+    given = {"page": pages, "sides": made({}, **{"about.json": about})}
+    untitled = {**asked, "title": "", "language": "en"}
+    (package,) = scorm.make(untitled, given, Reads({}), tmp_path, lambda _: None).values()
+    with zipfile.ZipFile(package) as archive:
+        assert b"<title>The lecture</title>" in archive.read("imsmanifest.xml")
     used = (scorm.SCRIPT, ASSETS / "templates" / "imsmanifest.xml")
     assert files_read(reads) == set(map(shown, used))

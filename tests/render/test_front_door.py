@@ -19,11 +19,10 @@ import engine
 from engine.errors import LectureError
 from engine.errors import one_line as one_line_of
 from render.base.files import check_free_space
-from render.build.folders import default_folder
+from render.build.folders import Kind, folders_of
 from render.build.job import BuildOptions, Job
 from render.cli.make import closing_lines
 from render.media.quality import QUALITIES
-from scenes.settings import Settings
 
 from .conftest import ROOT, FrontDoor, command, environment, leftovers, one_line
 from .rendered import Rendered
@@ -126,13 +125,17 @@ def test_list_names_every_scene(front_door: FrontDoor) -> None:
     assert "0-1" in result.stdout
 
 
-def test_default_folders_keep_kinds_apart() -> None:
-    out, own = ROOT / "out", Path("/w/my.json")
-    zh, en = Settings("zh"), Settings("en")
-    assert default_folder(zh, "standard", "tutorial", None) == out / "zh_standard"
-    assert default_folder(en, "4k", "tutorial", own) == out / "en_4k_my"
-    assert default_folder(zh, "draft", "consistent", None) == out / "zh_draft_consistent"
-    assert default_folder(zh, "draft", "/l/a.toml", own) == out / "zh_draft_a_my"
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (Kind(None, "tutorial", "zh", "standard"), "zh_standard"),
+        (Kind(Path("/w/my.json"), "tutorial", "en", "4k"), "en_4k_my"),
+        (Kind(None, "consistent", "zh", "draft"), "zh_draft_consistent"),
+        (Kind(Path("/w/my.json"), "/l/a.toml", "zh", "draft"), "zh_draft_a_my"),
+    ],
+)
+def test_default_folders_keep_kinds_apart(kind: Kind, name: str) -> None:
+    assert folders_of([kind], None) == {kind: ROOT / "out" / name}
 
 
 KINDS = ("mp4", "numbers.json")

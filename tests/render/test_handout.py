@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 import engine
 from engine.config import Config
 from engine.errors import LectureError
+from render.base.reads import Reads
 from render.cli.app import run
-from render.documents.handout import html, pdf, words, write
+from render.documents.handout import book, html, pdf, write
 from render.documents.handout.book import of
 from render.documents.handout.content import (
     Block,
@@ -38,7 +39,6 @@ from render.documents.handout.content import (
     Table,
     Typst,
 )
-from render.documents.handout.write import of_settings
 from render.review.numbers import NAME, Recomputer
 from scenes import lessons, texts
 from scenes.rounding import shown
@@ -84,6 +84,14 @@ def other_model(folder: Path) -> Settings:
     return Settings("en", file, file, source="我 a\\b# 爱", target='I $x$ <b>&"')
 
 
+def text_of(settings: Settings) -> Handout:
+    files = settings.weights, settings.weights_for_inference
+    paths = (str(file.absolute()) for file in files)
+    values = dict(zip(("weights", "inference_weights"), paths, strict=True))
+    reads = Reads({**values, "source": settings.source, "target": settings.target})
+    return write.handout(reads, settings.language, *(file.name for file in files))
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Settings, Handout]]:
     """Handouts: the tutorial in both languages, one set of weights, other models."""
@@ -95,7 +103,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Settings, 
         "random": lessons.settings("tutorial", "en", random_file(folder, 5)),
         "other": other_model(folder),
     }
-    return {name: (order, of_settings(order)) for name, order in orders.items()}
+    return {name: (order, text_of(order)) for name, order in orders.items()}
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +242,7 @@ def says(text: str, family: str, case: str, facts: dict[str, str]) -> bool:
 def test_words_follow_the_weights(seed, tmp_path):
     """The words of the handout, against the plain Python that checks those of the scenes."""
     settings = lessons.settings("tutorial", "en", random_file(tmp_path, seed))
-    said = {number: plain(body) for number, body in steps(body_of(of_settings(settings))).items()}
+    said = {number: plain(body) for number, body in steps(body_of(text_of(settings))).items()}
     trace = Recomputer(settings).trace
     claims = {scene: oracle(trace) for scene, oracle in oracles.ORACLES.items()}
 
@@ -273,11 +281,11 @@ ODD = st.text(alphabet="<>/&;#\\\\$*_\"'@`{}[]%^~sunk我", min_size=1, max_size=
 def tiny(token: str) -> Handout:
     """A handout with a token in every place that a word of the model can come to."""
     one = Number(constant(1), 0)
-    said: Parts = words.fill("is {x}, <q>{x}</q>, $q_({x})$", {"x": token})
+    said: Parts = book.fill("is {x}, <q>{x}</q>, $q_({x})$", {"x": token})
     blocks: list[Block] = [
         Paragraph(said),
         Formula(Math(of("q", token, 0), alone=True)),
-        Equation(Math(of(token, token)), ((one, "+", one), (one,))),
+        Equation(Math(of("x", token)), ((one, "+", one), (one,))),  # names are ours
         Matrix(said, ((one,),), (token,), (token,), "heat"),
         Table(said, (said,), ((said, (token,)),)),
     ]
@@ -354,7 +362,7 @@ def test_both_languages_have_the_same_texts_with_the_same_facts():
         return found
 
     one, other = (
-        flat(words.load(language, texts.load(language)["wording"])) for language in ("zh", "en")
+        flat(book.load(language, texts.load(language)["wording"])) for language in ("zh", "en")
     )
     assert one.keys() == other.keys()
     assert len(one) > 300
@@ -371,7 +379,7 @@ def test_the_sign_is_the_shown_digits_own(monkeypatch):
 
 def test_a_text_that_is_missing_is_named():
     with pytest.raises(LectureError, match=r"en\.toml: names\.title"):
-        words.entry({}, "en", "names", "title")
+        book.entry({}, "en", "names", "title")
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engine.errors import LectureError
+from render.build.materials import Package
 from render.documents import scorm
 
 CP = "{http://www.imsproject.org/xsd/imscp_rootv1p1p2}"
@@ -30,7 +31,10 @@ def page(tmp_path: Path) -> Path:
 
 
 def pack(page: Path, target: Path) -> Path:
-    return scorm.write(page, target, item="transformer-lecture-zh", title="课 <&>", scenes=20)
+    paths = (path for path in page.rglob("*") if path.is_file())
+    files = {path.relative_to(page).as_posix(): path for path in paths}
+    scorm.pack(files, target, item="transformer-lecture-zh", title="课 <&>", scenes=20)
+    return target
 
 
 def test_manifest_names_every_file_and_where_to_begin(page: Path, tmp_path: Path) -> None:
@@ -64,22 +68,22 @@ def test_same_folder_same_bytes(page: Path, tmp_path: Path) -> None:
     assert pack(page, tmp_path / "2.zip").read_bytes() == one
 
 
-def test_a_package_is_replaced_and_nothing_else_is(page: Path, tmp_path: Path) -> None:
-    target = pack(page, tmp_path / "x.zip")
-    pack(page, target)
-    for content in (b"mine", b""):
-        target.write_bytes(content)
-        with pytest.raises(LectureError, match="--out"):
-            pack(page, target)
-        assert target.read_bytes() == content
-    with pytest.raises(LectureError, match=r"ends in \.zip"):
-        pack(page, tmp_path / "x")
-
-
-def test_a_folder_that_is_no_page(tmp_path: Path) -> None:
-    with pytest.raises(LectureError, match=r"index\.html"):
-        pack(tmp_path, tmp_path / "x.zip")
+def test_a_page_without_a_head_is_refused(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("no head")
     with pytest.raises(LectureError, match="head"):
         pack(tmp_path, tmp_path / "x.zip")
-    assert not (tmp_path / "x.zip").exists()
+
+
+def test_a_package_is_replaced_and_nothing_else_is(page: Path, tmp_path: Path) -> None:
+    def check(target: Path) -> None:
+        Package(None, target, "", "").refuse_foreign()
+
+    target = pack(page, tmp_path / "x.zip")
+    check(target)
+    check(tmp_path / "new.zip")
+    for content in (b"mine", b""):
+        target.write_bytes(content)
+        with pytest.raises(LectureError, match="--out"):
+            check(target)
+    with pytest.raises(LectureError, match=r"ends in \.zip"):
+        check(tmp_path / "x")

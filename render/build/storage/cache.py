@@ -20,14 +20,14 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from engine.errors import LectureError, from_os_error, one_line
 from render.base.reader import parsed
-from render.base.reads import Json, Made, sha256
+from render.base.reads import Made, Spec, sha256
 from render.build.product import FORM, Product, content_of, digest, key_of, question_of
 from render.build.storage.choice import CacheChoice
 from render.build.storage.eviction import evict
@@ -83,9 +83,11 @@ class Cache:
         looking: bool = False,
     ) -> None:
         self.failed = False
-        self.read_only = False
+        self.read_only = looking
         #: by which another machine knows that its cache is this one
         self.mark = ""
+        #: the URL or whole path, for processes elsewhere
+        self.address = choice.address
         self._choice, self._say, self._looking = choice, say, looking
         self._place: Place | None = None
         self._added = 0  # bytes since the last eviction
@@ -103,15 +105,6 @@ class Cache:
 
     def __exit__(self, *_: object) -> None:
         self.end()
-
-    @property
-    def address(self) -> str:
-        """The URL or whole path, for processes elsewhere."""
-        return self._choice.address
-
-    @property
-    def _writes(self) -> bool:
-        return not (self.read_only or self._looking)
 
     def _announce(self, place: Place) -> None:
         """Leave the mark of this run, so that what it uses is kept; finds out if it can write."""
@@ -144,17 +137,14 @@ class Cache:
         for question in place.names(above) if product.cached else ():
             if not question.startswith(told):
                 continue
-            names: list[str] = []
+            folder, names = f"{above}/{question}", list[str]()
             with contextlib.suppress(PermissionError):  # of another user
-                names = place.names(f"{above}/{question}")
-            paths = [f"{above}/{question}/{name}" for name in names if not name.startswith(".")]
-            asked = next(filter(None, (self._read(place, path, product) for path in paths)), None)
-            key = product.key(now, asked) if asked else None
-            if asked is None or key == asked.key:
-                found = asked
-            else:
-                path = f"{above}/{question}/{key}.json"
-                found = self._read(place, path, product) if path in paths else None
+                names = [name for name in place.names(folder) if not name.startswith(".")]
+            entries = (self._read(place, f"{folder}/{name}", product) for name in names)
+            found = next(filter(None, entries), None)
+            key = product.key(now, found) if found else None
+            if found and key != found.key:
+                found = self._read(place, f"{folder}/{key}.json", product)
             if found:
                 return found
         return None
@@ -177,8 +167,8 @@ class Cache:
         taken = self._bring(place, made, into, check)
         if taken is None:
             self._drop(place, path)
-        elif self._writes:
-            with contextlib.suppress(OSError):
+        elif not self.read_only:
+            with contextlib.suppress(Exception):
                 place.write(path, _data(made))
             self._give_sign(place)
         return taken
@@ -186,8 +176,8 @@ class Cache:
     @_careful
     def lend(self, place: Place, made: Made) -> None:
         """Have the files of a record that are here, for workers elsewhere."""
-        for role, path in made.paths.items() if self._writes else ():
-            place.take_in(Path(path), _object(made.files[role].sha256))
+        for role in made.paths if not self.read_only else ():
+            place.take_in(made.path(role), _object(made.files[role].sha256))
 
     @_careful
     def borrow(self, place: Place, made: Made, into: Path) -> Made | None:
@@ -219,21 +209,14 @@ class Cache:
         return None
 
     @_careful
-    def put(
-        self,
-        place: Place,
-        kind: str,
-        spec: Mapping[str, Json],
-        made: Made,
-        files: Mapping[str, Path],
-    ) -> None:
+    def put(self, place: Place, kind: str, spec: Spec, made: Made) -> None:
         """Store a product of a kind that was made as ``spec`` says; the files stay where they are.
         One whose code was edited meanwhile, or whose key is not that of its inputs, is not."""
         is_known = all(one.digest for one in made.inputs if one.kind == "code")
-        if not (self._writes and is_known and made.key == key_of(kind, made.inputs)):
+        if self.read_only or not (is_known and made.key == key_of(kind, made.inputs)):
             return
         for role, stamp in made.files.items():
-            place.take_in(files[role], _object(stamp.sha256))
+            place.take_in(made.path(role), _object(stamp.sha256))
             self._added += stamp.size
         place.write(_entry(kind, spec, made), _data(made))
         self._give_sign(place)
@@ -268,8 +251,8 @@ class Cache:
 
     def _drop(self, place: Place, path: str) -> None:
         """Remove what is not what it should be, if that is allowed."""
-        if self._writes:
-            with contextlib.suppress(OSError):
+        if not self.read_only:
+            with contextlib.suppress(Exception):
                 place.remove(path)
 
     def _give_sign(self, place: Place) -> None:
@@ -297,12 +280,12 @@ class Cache:
         self._say(f"{how}: {error}")
 
 
-def _told(kind: str, spec: Mapping[str, Json]) -> str:
+def _told(kind: str, spec: Spec) -> str:
     """Stands for what the maker of a product is told."""
     return digest([FORM, kind, spec])[:16]
 
 
-def _entry(kind: str, spec: Mapping[str, Json], made: Made) -> str:
+def _entry(kind: str, spec: Spec, made: Made) -> str:
     question = f"{_told(kind, spec)}-{question_of(kind, made.inputs)[:16]}"
     return f"entries/{kind}/{question}/{made.key}.json"
 

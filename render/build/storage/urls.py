@@ -28,21 +28,17 @@ class Remote:
 
     def __init__(self, url: str) -> None:
         self.name = url
-        expected = "one that can be reached"
         try:
             self._files, root = fsspec.core.url_to_fs(url)
         except Exception as error:
+            expected, found = "one that can be reached", f"{type(error).__name__}: {error}"
             extra = _EXTRAS.get(url.partition(":")[0])
-            found = str(error)
-            if isinstance(error, ImportError) and extra:
-                found = f"./render.sh install {extra} was not run"
+            if isinstance(error, ImportError):
+                found = f"./render.sh install {extra} was not run" if extra else str(error)
             elif isinstance(error, ValueError):
-                expected = "a folder or a URL that fsspec knows"
-            elif not isinstance(error, ImportError):
-                found = f"{type(error).__name__}: {error}"
-            raise LectureError(
-                where=url, field="store", expected=expected, found=one_line(found)
-            ) from error
+                expected, found = "a folder or a URL that fsspec knows", str(error)
+            found = one_line(found)
+            raise LectureError(where=url, field="store", expected=expected, found=found) from error
         self._root = root.rstrip("/")
         self._files.invalidate_cache()
         kinds = self._files.protocol

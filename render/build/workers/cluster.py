@@ -148,11 +148,6 @@ class ClusterPool(LocalPool):
         self._alone_since = self._looked = 0.0
         self._asked_for = remote.fingerprint()
 
-    @property
-    def slots(self) -> int:
-        """Works that are drawn at a time; at least one, which may wait for a worker."""
-        return max(1, sum(self._threads.values()))
-
     def __enter__(self) -> ClusterPool:
         store, mark = self._cache.address, self._cache.mark
         self._asked = remote.Asked(store, mark, self._asked_for, self._run)
@@ -233,6 +228,7 @@ class ClusterPool(LocalPool):
         self._looked = now
         before, known = self._threads, {name: each["resources"] for name, each in there.items()}
         self._threads = {name: had[self._run] for name, had in known.items() if self._run in had}
+        self.slots = max(1, sum(self._threads.values()))  # a work may wait for a worker
         for address, threads in before.items():
             if threads and address not in there and self._works:
                 self._say(f"worker {address} is gone; its work will be repeated")

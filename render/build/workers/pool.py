@@ -43,14 +43,9 @@ class LocalPool:
     at once."""
 
     def __init__(
-        self,
-        slots: int,
-        lock: int | None = None,
-        patience: float = PATIENCE,
-        *,
-        forks: bool = True,
+        self, slots: int, lock: int | None = None, patience: float = PATIENCE, forks: bool = True
     ) -> None:
-        self._slots, self._lock, self._patience = slots, lock, patience
+        self.slots, self._lock, self._patience = slots, lock, patience
         self._forks = forks and sys.platform == "linux"
         self._said: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
@@ -60,7 +55,7 @@ class LocalPool:
         self._is_left = False
 
     def __enter__(self) -> LocalPool:
-        for _ in range(self._slots):
+        for _ in range(self.slots):
             threading.Thread(target=self._draw, daemon=True).start()
         return self
 
@@ -70,15 +65,10 @@ class LocalPool:
             alive = list(self._alive)
         for each in alive:
             each.kill()
-        for _ in range(self._slots):
+        for _ in range(self.slots):
             self._waiting.put(None)  # the end of a slot
         for each in alive:
             each.ended.wait(_SECONDS_TO_DIE)
-
-    @property
-    def slots(self) -> int:
-        """Works that are drawn at a time."""
-        return self._slots
 
     def submit(self, work: Work) -> None:
         """Make a product, as soon as there is a slot for it."""
@@ -127,23 +117,21 @@ class LocalPool:
 
     def _hear(self, each: _Worker) -> None:
         """Pass on what a worker says, until it has ended or gives no sign of life."""
-        line = f"the worker did not respond for {self._patience:.0f} s"
-        try:
-            # in halves: this process may have been stopped together with the worker
-            while each.events.poll(self._patience / 2) or each.events.poll(self._patience / 2):
+        half = self._patience / 2  # as this process may have been stopped together with the worker
+        line = ""
+        with contextlib.suppress(EOFError, OSError):
+            while each.events.poll(half) or each.events.poll(half):
                 event: Event | None = each.events.recv()
                 if event:
                     if event.is_last:
                         each.steps.discard(event.step)
                     self._said.put(event)
+            line = f"the worker did not respond for {self._patience:.0f} s"
             each.kill()
-        except (EOFError, OSError):
-            line = ""
         code = each.end(10.0 if each.steps else 1.0)
-        if not line:
-            line = f"the worker exited with code {code} and no result"
-            if code == -signal.SIGKILL:
-                line = "the worker was killed (out of memory?)"
+        if not line and code == -signal.SIGKILL:
+            line = "the worker was killed (out of memory?)"
+        line = line or f"the worker exited with code {code} and no result"
         with self._changing:
             self._alive.discard(each)
             if each is self._light:
@@ -203,13 +191,13 @@ def _bare_start() -> Iterator[None]:
     """While a process is started: it imports nothing from the folder that this one runs in, nor
     the program that this one is, and computes with one thread, as there is one for each core.
     A worker of Dask, which may not start processes, starts ours, as they end with it."""
-    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    environment = {"PYTHONPATH": os.pathsep.join([*paths, str(ROOT)]), "PYTHONSAFEPATH": "1"}
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    paths = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), str(ROOT)]
+    ones = "PYTHONSAFEPATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
+    environment = {"PYTHONPATH": os.pathsep.join(paths), **dict.fromkeys(ones, "1")}
     own: Any = multiprocessing.current_process()
     with (
         _STARTING,
-        _changed(os.environ, environment | threads),
+        _changed(os.environ, environment),
         _changed(sys.modules, {"__main__": types.ModuleType("__main__")}),
         _changed(own._config, {"daemon": False}),
     ):

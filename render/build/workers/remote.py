@@ -137,8 +137,7 @@ def render(work: Work, files: Mapping[str, bytes], asked: Asked) -> bytes:
         for event in found:
             what = work.also if work.also and work.also.step == event.step else work
             if event.made:
-                paths = {role: Path(path) for role, path in event.made.paths.items()}
-                shared.put(what.kind, what.spec, event.made, paths)
+                shared.put(what.kind, what.spec, event.made)
         log = ""
         if any(event.failure for event in found):
             with contextlib.suppress(OSError):

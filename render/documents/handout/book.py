@@ -1,20 +1,32 @@
-"""The pen that the ``steps_…`` modules write with: sentences, equations, matrices and tables."""
+"""The pen that the ``steps_…`` modules write with: sentences, equations, matrices and tables.
+
+The sentences are templates of ``assets/handout/{zh,en}.toml``: ``{name}`` stands for a fact,
+``<q>…</q>`` for a meaning that has a colour, ``$…$`` for a formula in Typst's notation, in which
+``{name}`` is a word set upright.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from engine import reads as engine_reads
+from engine.errors import from_os_error
+from engine.reader import parse_toml, refuse
+from render.base.project import ASSETS
 from render.base.reads import Reads
-from render.documents.handout import content, words
-from render.documents.handout.content import Expression, Number, Part, Parts, Typst, joined
-from render.documents.handout.words import Fact
+from render.base.template import ReadFile
+from render.documents.handout import content
+from render.documents.handout.content import Expression, Fact, Number, Part, Parts, Typst, joined
+from scenes import texts
 from scenes.rounding import decimals_needed, leading
 from scenes.texts import Say
 from scenes.values import Run, Scalar, Values, compute, constant
 from scenes.wording import Case
+
+FOLDER = ASSETS / "handout"
 
 
 class Book:
@@ -24,7 +36,7 @@ class Book:
     def __init__(self, reads: Reads, language: str, weights: Mapping[str, str]) -> None:
         self.reads, self.language = reads, language
         self.seen = engine_reads.Reads()
-        self.texts = words.load(language, reads.text(language, "wording"), reads.file)
+        self.texts = load(language, reads.text(language, "wording"), reads.file)
         self._runs: dict[str, Run] = {}
         names = dict(self.texts["names"])
         origin = str(names["made_from"]).format_map(weights)
@@ -78,28 +90,28 @@ class Book:
         for key in said:
             self.say(key)
 
-    def words(self, key: str, /, **facts: Fact | Scalar) -> Parts:
+    def words(self, key: str, /, **facts: Fact | Scalar | Say) -> Parts:
         """A text of this step; or one shared by all, from ``[labels]``."""
         table = self.texts
         for name in self._table:
             table = table.get(name, {})
         path = (*self._table, key) if key in table else ("labels", key)
-        template = words.entry(self.texts, self.language, *path)
+        template = entry(self.texts, self.language, *path)
         every = {**self._facts, **facts}.items()
-        return words.fill(template, {name: _fact(value) for name, value in every})
+        return fill(template, {name: _fact(value) for name, value in every})
 
-    def plain(self, key: str, /, **facts: Fact | Scalar) -> str:
+    def plain(self, key: str, /, **facts: Fact | Scalar | Say) -> str:
         """A text in plain letters."""
-        return words.plain(self.words(key, **facts))
+        return plain(self.words(key, **facts))
 
     def upright(self, key: str) -> Typst:
         """A short text as the label of an equation."""
         return Typst.quoted(self.plain(key))
 
-    def say(self, key: str, kind: str = "", /, **facts: Fact | Scalar) -> None:
+    def say(self, key: str, kind: str = "", /, **facts: Fact | Scalar | Say) -> None:
         self._blocks.append(content.Paragraph(self.words(key, **facts), kind))
 
-    def point(self, key: str, /, **facts: Fact | Scalar) -> None:
+    def point(self, key: str, /, **facts: Fact | Scalar | Say) -> None:
         """The sentence of a step that is to be kept."""
         self.say(key, "point", **facts)
 
@@ -165,6 +177,54 @@ def _parts(said: Any) -> tuple[Any, ...]:
     if isinstance(said, tuple):
         return said
     return (number(said) if isinstance(said, Scalar) else said,)
+
+
+def load(
+    language: str, wording: Mapping[str, Any], read: ReadFile = Path.read_bytes
+) -> dict[str, Any]:
+    """All texts of a language, with one for each case of the families of sentences that are in
+    ``wording``. Raises LectureError where the file is missing or no TOML."""
+    path = FOLDER / f"{language}.toml"
+    try:
+        return dict(texts.expand(parse_toml(read(path), path), wording))
+    except OSError as error:
+        raise from_os_error(error, path) from error
+
+
+def entry(table: Mapping[str, Any], language: str, *keys: str) -> str:
+    """The text under these keys. Raises LectureError, naming file and keys, where there is none."""
+    found: Any = table
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    if not isinstance(found, str):
+        refuse(FOLDER / f"{language}.toml", ".".join(keys), "a text", "nothing")
+    return found
+
+
+def fill(template: str, facts: Mapping[str, Fact]) -> Parts:
+    """The parts of a template. Raises KeyError where a fact is missing."""
+    parts: list[Part] = []
+    for n, piece in enumerate(template.split("$")):
+        if n % 2:
+            parts.append(content.Math(Typst.of(piece, **facts)))
+        elif piece:
+            parts += _spans(piece, facts)
+    return tuple(parts)
+
+
+def _spans(piece: str, facts: Mapping[str, Fact]) -> list[Part]:
+    parts: list[Part] = []
+    for span in texts.parse(piece):
+        value: Fact = facts[span.text] if span.is_fact else span.text
+        marked = span.tag and isinstance(value, str)
+        parts.append(content.Mark(str(span.tag), str(value)) if marked else value)
+    return parts
+
+
+def plain(parts: Parts) -> str:
+    """Parts in plain letters."""
+    said = (part.typst if isinstance(part, content.Math) else part for part in parts)
+    return "".join(part if isinstance(part, str) else part.text for part in said)
 
 
 def number(scalar: Scalar, decimals: int | None = None) -> Number:

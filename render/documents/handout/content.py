@@ -71,6 +71,7 @@ class Mark:
     text: str
 
 
+Fact = str | Number
 Part = str | Number | Math | Mark
 Parts = tuple[Part, ...]
 

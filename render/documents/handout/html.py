@@ -14,8 +14,8 @@ from engine.errors import LectureError
 from render.base import template
 from render.base.project import ASSETS
 from render.base.template import ReadFile
+from render.documents.handout.book import plain
 from render.documents.handout.content import Block, Handout, Math, Matrix, Table, formulas_in
-from render.documents.handout.words import plain
 
 STYLE, SCROLL = (ASSETS / "web" / "page" / name for name in ("handout.css", "scroll.js"))
 LANGUAGES = {"zh": "zh-CN", "en": "en"}

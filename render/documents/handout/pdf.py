@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from render.base.project import ASSETS
 from render.base.template import ReadFile
 from render.documents.handout import content
 from render.documents.handout.content import Handout, Number, Typst
+from scenes.glyphs import FILE as FONT
 from scenes.rounding import MINUS
 
 TEMPLATE = ASSETS / "handout" / "handout.typ"
@@ -26,17 +26,14 @@ _FUNCTIONS = {
 
 
 def write(handout: Handout, read: ReadFile = Path.read_bytes) -> bytes:
-    """The PDF. Raises LectureError where the font is missing or Typst refuses."""
+    """The PDF. Raises LectureError where Typst refuses."""
     import typst
 
-    package = find_spec("manimgx_fonts_cjk")
-    if package is None or package.origin is None:
-        raise LectureError(where="fonts", expected="the package manimgx-fonts-cjk", found="nothing")
     try:
         return bytes(
             typst.compile(
                 read(TEMPLATE),  # type: ignore[misc]
-                font_paths=[str(Path(package.origin).parent)],
+                font_paths=[str(FONT.parent)],
                 ignore_system_fonts=True,
                 sys_inputs={"handout": document(handout)},
             )

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
+from render.documents.handout import workings
 from render.documents.handout.book import Book, number, numbers, of, visible, whole
 from render.documents.handout.content import OVER, PLUS, Group, Number, Typst, joined
 from render.documents.handout.steps_encoder import cross_layer
-from render.documents.handout.workings import (
-    Sublayer,
-    decimals_of,
-    last_norm,
-    linear,
-    mask_of,
-    softmax,
-)
+from render.documents.handout.workings import Sublayer
 from scenes import verdicts, wording
 from scenes.values import compute
 
@@ -46,7 +40,7 @@ def masked_scores(book: Book, at: Sublayer) -> None:
     book.matrix("all_scores", at["scores"][0], words, words)
     ahead(book, at)
     book.formula(Typst("S' = S + M"))
-    m = mask_of(at.run)
+    m = workings.mask_of(at.run)
     book.say("mask", huge=m[0][-1])
     at.mask("matrix")
     for j, word in enumerate(words):
@@ -101,7 +95,7 @@ def first_layer(book: Book) -> None:
     ffn.step(63, "expand", ffn.expanded, ffn.activated)
     ffn.step(64, "contract", ffn.contracted)
     ffn.step(65, "again", ffn.add_and_norm)
-    output = last_norm(run, "decoder", 0)
+    output = workings.last_norm(run, "decoder", 0)
     book.step(66, "output", count=run.size(output, 0))
     book.matrix("matrix", run[output], words, marked=[row])
     book.point("point")
@@ -146,7 +140,7 @@ def cross_attention(book: Book) -> None:
     ffn.activated(decimals=3)
     ffn.step(84, "contract", ffn.contracted)
     ffn.step(85, "again", ffn.add_and_norm)
-    book.matrix("matrix", at.run[last_norm(at.run, "decoder", layer)], at.rows, marked=[0])
+    book.matrix("matrix", at.run[workings.last_norm(at.run, "decoder", layer)], at.rows, marked=[0])
     book.point("point")
 
 
@@ -163,19 +157,19 @@ def weights_told(book: Book, at: Sublayer) -> None:
 
 def output(book: Book) -> None:
     run, words, vocabulary = book.training, book.target, book.vocabulary
-    out = run[last_norm(run, "decoder", len(run.layers("decoder")) - 1)]
+    out = run[workings.last_norm(run, "decoder", len(run.layers("decoder")) - 1)]
     matrix, logits, p = run.weight("output_projection.weight"), run["logits"], run["probabilities"]
     goals = [int(i) for i in run["target.ids"].array]
     book.step(86, "logit", token=words[0], words=run.size("logits", 1))
     book.formula(Typst('z = h W_"out"^top'))
-    places = decimals_of(matrix, 4)
+    places = workings.decimals_of(matrix, 4)
     book.matrix("matrix", matrix, vocabulary, decimals=places, marked=[goals[0]])
-    linear(book, "z", matrix, numbers(out[0]), logits[0], vocabulary, 4)
+    workings.linear(book, "z", matrix, numbers(out[0]), logits[0], vocabulary, 4)
     book.matrix("logits", logits, words, vocabulary)
     largest = compute("max", *logits[0])
     book.step(87, "softmax", token=words[0], largest=largest)
     exp = [compute("exp", logit - largest) for logit in logits[0]]
-    softmax(book, list(logits[0]), exp, list(p[0]), vocabulary, words[0])
+    workings.softmax(book, list(logits[0]), exp, list(p[0]), vocabulary, words[0])
     book.matrix("probabilities", p, words, vocabulary, look="heat")
     ranks(book, goals)
     losses(book, goals)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from render.documents.handout.book import Book, number, numbers, of, visible, whole
 from render.documents.handout.content import TIMES, Group, Typst, joined
 from render.documents.handout.workings import Sublayer, decimals_of, last_norm
@@ -45,7 +47,7 @@ def scores(book: Book) -> None:
     at.step(23, "dot", at.dots)
     at.step(24, "scale", at.scaled)
     found = wording.top(row, wording.VALUES)
-    facts = {"key": words[found.at[0][0]], "score": number(found.value)}
+    facts: dict[str, Any] = {"key": words[found.at[0][0]], "score": number(found.value)}
     counts = {"n": whole(len(found.at)), "count": whole(found.count)}
     book.point("largest" if len(found.at) == 1 else "largest_shared", **facts, **counts)
     at.step(25, "softmax", largest=compute("max", *row))

@@ -25,7 +25,6 @@ class Written:
         self.rank = whole(compute("rank", self.p[self.wanted], *self.p))
         self.theirs = book.training["logits"][k - 1]
         self.equal = equal(self.logits, self.theirs)
-        self.differing = list(book.training.differing(self.run))
 
     @property
     def guess(self) -> Parts:
@@ -69,7 +68,7 @@ def first(book: Book) -> None:
     chosen(book, step)
     book.say("equal" if step.equal else "differ", word=word)
     if not step.equal:
-        compared(book, step, 0)
+        compared(book, step)
     book.point("hit" if step.hit else "miss", **step.facts)
 
 
@@ -90,11 +89,12 @@ def chosen(book: Book, step: Written) -> None:
     book.table("choice_table", head, rows, [step.wanted], total=compute("add", *exp))
 
 
-def compared(book: Book, step: Written, row: int) -> None:
+def compared(book: Book, step: Written) -> None:
     """The logits less those of the training row, word by word."""
     apart = [a - b for a, b in zip(step.logits, step.theirs, strict=True)]
     lines = [numbers(row) for row in (step.logits, step.theirs, apart)]
-    names = [book.plain(key, row=whole(row)) for key in ("ours", "theirs", "difference")]
+    place = whole(len(step.read) - 1)
+    names = [book.plain(key, row=place) for key in ("ours", "theirs", "difference")]
     book.matrix("comparison", lines, names, step.vocabulary)
     largest = compute("max", *(d if d.exact >= 0 else -d for d in apart))
     book.say("largest_difference", largest=largest)
@@ -117,18 +117,14 @@ def second(book: Book) -> None:
     chosen(book, step)
     book.say("hit" if step.hit else "miss", **step.facts)
     book.say("training")
-    compared(book, step, 1)
+    compared(book, step)
     book.say("equal" if step.equal else "differ")
-    why(book, step)
-
-
-def why(book: Book, step: Written) -> None:
-    """Which matrices inference and training do not share."""
-    if not step.differing:
+    differing = book.training.differing(step.run)
+    if differing:
+        book.say("why_anyway" if step.equal else "why_other")
+        book.table("matrices", ("name",), [(name,) for name in differing])
+    else:
         book.point("why_same")
-        return
-    book.say("why_anyway" if step.equal else "why_other")
-    book.table("matrices", ("name",), [(name,) for name in step.differing])
 
 
 def last(book: Book) -> None:
@@ -140,7 +136,7 @@ def last(book: Book) -> None:
     chosen(book, step)
     book.say("hit" if step.hit else "miss", **step.facts)
     book.say("position")
-    compared(book, step, k - 1)
+    compared(book, step)
     book.say("equal" if step.equal else "differ")
     sentence(book, k)
 

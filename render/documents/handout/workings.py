@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from render.documents.handout.book import Book, exactly, number, numbers, of, paired, product, whole
-from render.documents.handout.content import OVER, PLUS, Group, Number, Typst, joined
-from render.documents.handout.words import Fact
+from render.documents.handout.content import OVER, PLUS, Fact, Group, Number, Typst, joined
 from scenes.rounding import MINUS, decimals_needed
 from scenes.values import Run, Scalar, Values, compute, constant
 
@@ -96,7 +95,8 @@ class Sublayer:
         all dimensions unless some are named. Keys and values of cross-attention: of the first
         word of the memory."""
         for role in roles:
-            row, token, x = self.row, self.token, self.input
+            row, x = self.row, self.input
+            token: str = self.token
             if role != "q" and self.kind == "cross_attn":
                 row, token, x = 0, self.keys[0], self.run["memory"]
             inputs, rows = exactly(x[row]), self._weights(role, head)

@@ -20,15 +20,13 @@ from render.documents.handout import (
     steps_encoder,
     steps_inference,
     steps_input,
-    words,
 )
 from render.documents.handout.book import Book, listed, number
-from render.documents.handout.content import Handout, Paragraph, Parts
+from render.documents.handout.content import Fact, Handout, Paragraph, Parts
 from render.documents.handout.steps_encoder import cross_layer
 from render.documents.handout.steps_inference import Written
 from scenes import registry
 from scenes.rounding import MINUS
-from scenes.settings import Settings
 from scenes.values import Values
 
 #: Which functions write the steps of a scene, and the part of the model it tells of.
@@ -82,22 +80,13 @@ def handout(reads: Reads, language: str, weights: str, inference: str) -> Handou
     return book.handout
 
 
-def of_settings(settings: Settings) -> Handout:
-    """The handout of a lesson, without a record of what was read for it."""
-    files = settings.weights, settings.weights_for_inference
-    weights, inference = (str(file.absolute()) for file in files)
-    values = {"weights": weights, "inference_weights": inference}
-    reads = Reads({**values, "source": settings.source, "target": settings.target})
-    return handout(reads, settings.language, *(file.name for file in files))
-
-
 def key_numbers(book: Book) -> None:
     """The figures that the tutorial sums itself up with, and where each is worked out."""
     run, source, target = book.training, book.source, book.target
     cross = f"decoder.{cross_layer(book)}.cross_attn"
     rows: list[tuple[Parts, Parts, Parts]] = []
 
-    def add(key: str, step: int, parts: Parts, **facts: words.Fact) -> None:
+    def add(key: str, step: int, parts: Parts, **facts: Fact) -> None:
         rows.append((book.words(key, **facts), parts, (str(step),)))
 
     book.section("key_numbers", book.handout.words["key_numbers"], "both")

@@ -18,9 +18,10 @@ from render.draw.fast import hooks, native
 class FastRenderer(CairoRenderer):  # type: ignore[misc]  # Manim is untyped for us
     """Draws the frames of CairoRenderer with Manim's own camera; hands them on uncopied.
 
-    A writer with a true ``takes_changes`` gets ``changed`` with each frame: a byte per tile,
-    nonzero where pixels differ from the last time; it sets them to zero. The frame it gets is
-    drawn over later. Other cameras, and mobjects that are not made of curves, are drawn by Manim.
+    The writer, a ``render.draw.scene.StreamWriter``, gets ``changed`` with each frame: a byte per
+    tile, nonzero where pixels differ from the last time; it sets them to zero. The frame it gets
+    is drawn over later. Other cameras, and mobjects that are not made of curves of one colour, are
+    drawn by Manim.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -28,7 +29,7 @@ class FastRenderer(CairoRenderer):  # type: ignore[misc]  # Manim is untyped for
         self._helper = native.load()
         hooks.install()
         self._canvas: Any = None
-        self._drawn_into: tuple[Any, ...] = ()
+        self._drawn_into: tuple[Any, ...] = (None, None, None)
         self._below_is_plain = False
         self._still = False
 
@@ -49,7 +50,7 @@ class FastRenderer(CairoRenderer):  # type: ignore[misc]  # Manim is untyped for
             canvas.invalidate()
             return super().save_static_frame_data(scene, static_mobjects)
         self._still = True
-        self.static_image = self._below  # not complete: only says that there is something
+        self.static_image = canvas  # only says that there is something
         return self.static_image
 
     def update_frame(
@@ -68,12 +69,8 @@ class FastRenderer(CairoRenderer):  # type: ignore[misc]  # Manim is untyped for
             if self.static_image is None:
                 self._forget_still()
             try:
-                canvas.draw(
-                    self._in_order(
-                        mobjects or list_update(scene.mobjects, scene.foreground_mobjects)
-                    )
-                )
-                return
+                shown = mobjects or list_update(scene.mobjects, scene.foreground_mobjects)
+                return canvas.draw(self._in_order(shown))  # type: ignore[no-any-return]
             except LookupError:
                 pass
         if canvas is not None:
@@ -91,12 +88,10 @@ class FastRenderer(CairoRenderer):  # type: ignore[misc]  # Manim is untyped for
         self.add_frame(self.camera.pixel_array, num_frames=int(duration / dt))
 
     def add_frame(self, frame: Any, num_frames: int = 1) -> None:
-        ours = frame is self.camera.pixel_array
-        if not ours or not getattr(self.file_writer, "takes_changes", False):
-            super().add_frame(frame.copy() if ours else frame, num_frames)
-        elif not self.skip_animations:
+        if not self.skip_animations:
             self.time += num_frames * (1 / self.camera.frame_rate)
-            changed = self._changed if self._canvas is not None else None
+            known = frame is self.camera.pixel_array and self._canvas is not None
+            changed = self._changed if known else None
             self.file_writer.write_frame(frame, repeat=num_frames, changed=changed)
 
     def _in_order(self, mobjects: Iterable[Any]) -> list[Any]:
@@ -117,9 +112,7 @@ class FastRenderer(CairoRenderer):  # type: ignore[misc]  # Manim is untyped for
         if type(camera) is not Camera or camera.background is None:
             return None
         inputs = (camera.pixel_array, camera.background, camera.cairo_line_width_multiple)
-        if len(self._drawn_into) != 3 or any(
-            one is not other for one, other in zip(inputs, self._drawn_into, strict=True)
-        ):
+        if any(one is not other for one, other in zip(inputs, self._drawn_into, strict=True)):
             self._drawn_into = inputs
             self._canvas = self._new_canvas(camera)
             self._still = False
@@ -129,15 +122,12 @@ class FastRenderer(CairoRenderer):  # type: ignore[misc]  # Manim is untyped for
         frame, background = camera.pixel_array, camera.background
         if frame.shape != background.shape or frame.dtype != np.uint8:
             return None
-        self._below, scratch = np.empty_like(frame), np.empty_like(frame)
         height, width = frame.shape[:2]
         tile = self._helper.TILE
         self._changed = np.ones((-(-height // tile), -(-width // tile)), np.uint8)
         return self._helper.Canvas(
             frame,
             background,
-            self._below,
-            scratch,
             self._changed,
             (camera.frame_width, camera.frame_height),
             camera.cairo_line_width_multiple,

@@ -1,8 +1,6 @@
 /* Canvas: draws what has changed since the last drawing, and says where pixels did change. */
 #include "canvas.h"
 
-static unsigned char *pixels(PyArrayObject *array) { return PyArray_DATA(array); }
-
 /* Draw those of `shown` that touch a tile of `where` whole, as clipping would change their edges;
  * what falls outside of these tiles is worthless. */
 static void draw_on_scratch(Canvas *self, const Shown *shown, const unsigned char *where) {
@@ -17,7 +15,7 @@ static void draw_on_scratch(Canvas *self, const Shown *shown, const unsigned cha
 }
 
 /* Copy the tiles of `where`. Those that differ are noted in `changed`, unless it is NULL. */
-static void copy_tiles(Canvas *self, PyArrayObject *from, PyArrayObject *to,
+static void copy_tiles(Canvas *self, const unsigned char *from, unsigned char *to,
                        const unsigned char *where, unsigned char *changed) {
     int across = self->view.across;
     size_t stride = 4 * (size_t)self->view.width;
@@ -28,13 +26,10 @@ static void copy_tiles(Canvas *self, PyArrayObject *from, PyArrayObject *to,
             int end = x + 1;
             if (!changed) while (end < across && tiles[end]) end++;
             size_t start = y * stride + (size_t)x * TILE * 4;
-            size_t stop = y * stride + ((size_t)end * TILE * 4 < stride ? (size_t)end * TILE * 4
-                                                                        : stride);
-            if (!changed)
-                memcpy(pixels(to) + start, pixels(from) + start, stop - start);
-            else if (memcmp(pixels(to) + start, pixels(from) + start, stop - start)) {
-                memcpy(pixels(to) + start, pixels(from) + start, stop - start);
-                changed[y / TILE * across + x] = 1;
+            size_t row = (size_t)end * TILE * 4, stop = y * stride + (row < stride ? row : stride);
+            if (!changed || memcmp(to + start, from + start, stop - start)) {
+                memcpy(to + start, from + start, stop - start);
+                if (changed) changed[y / TILE * across + x] = 1;
             }
             x = end - 1;
         }
@@ -46,7 +41,7 @@ static void prepare_below(Canvas *self, const unsigned char *where) {
     int wanted = 0, tiles = self->view.across * self->view.down;
     for (int i = 0; i < tiles; i++) wanted |= self->missing[i] = where[i] && !self->below_ready[i];
     if (!wanted) return;
-    copy_tiles(self, self->background, self->scratch, self->missing, NULL);
+    copy_tiles(self, PyArray_DATA(self->background), self->scratch, self->missing, NULL);
     draw_on_scratch(self, &self->still, self->missing);
     copy_tiles(self, self->scratch, self->below, self->missing, NULL);
     for (int i = 0; i < tiles; i++) self->below_ready[i] |= self->missing[i];
@@ -98,7 +93,7 @@ static PyObject *draw(Canvas *self, PyObject *mobjects) {
         prepare_below(self, self->dirty);
         copy_tiles(self, self->below, self->scratch, self->dirty, NULL);
         draw_on_scratch(self, &self->moving, self->dirty);
-        copy_tiles(self, self->scratch, self->frame, self->dirty, self->changed);
+        copy_tiles(self, self->scratch, PyArray_DATA(self->frame), self->dirty, self->changed);
         memset(self->dirty, 0, tiles);
     }
     Py_RETURN_NONE;
@@ -111,7 +106,9 @@ static PyObject *complete_below(Canvas *self, PyObject *unused) {
     memset(all, 1, tiles);
     prepare_below(self, all);
     free(all);
-    return PyArray_NewCopy(self->below, NPY_CORDER);
+    PyObject *copy = PyArray_NewCopy(self->frame, NPY_CORDER);
+    if (copy) memcpy(PyArray_DATA((PyArrayObject *)copy), self->below, PyArray_NBYTES(self->frame));
+    return copy;
 }
 
 /* Others have drawn into the frame, or the background is another: start afresh. */
@@ -125,26 +122,22 @@ static PyObject *invalidate(Canvas *self, PyObject *unused) {
 
 static int setup(Canvas *self, PyObject *args, PyObject *options) {
     View *view = &self->view;
-    if (!PyArg_ParseTuple(args, "O!O!O!O!O!(dd)d", &PyArray_Type, &self->frame, &PyArray_Type,
-                          &self->background, &PyArray_Type, &self->below, &PyArray_Type,
-                          &self->scratch, &PyArray_Type, &self->changed_array,
+    if (!PyArg_ParseTuple(args, "O!O!O!(dd)d", &PyArray_Type, &self->frame, &PyArray_Type,
+                          &self->background, &PyArray_Type, &self->changed_array,
                           &view->frame_width, &view->frame_height, &view->line_multiple))
         return -1;
-    PyArrayObject *all[5] = {self->frame, self->background, self->below, self->scratch,
-                             self->changed_array};
-    for (int i = 0; i < 5; i++) Py_INCREF(all[i]);
+    PyArrayObject *all[3] = {self->frame, self->background, self->changed_array};
+    for (int i = 0; i < 3; i++) Py_INCREF(all[i]);
     view->height = (int)PyArray_DIM(self->frame, 0);
     view->width = (int)PyArray_DIM(self->frame, 1);
     view->across = (view->width + TILE - 1) / TILE;
     view->down = (view->height + TILE - 1) / TILE;
-    for (int i = 0; i < 5; i++)
-        if (!PyArray_IS_C_CONTIGUOUS(all[i]) ||
-            PyArray_NBYTES(all[i]) != (i == 4 ? view->across * view->down
-                                              : (npy_intp)4 * view->width * view->height)) {
+    npy_intp tiles = view->across * view->down, bytes = (npy_intp)4 * view->width * view->height;
+    for (int i = 0; i < 3; i++)
+        if (!PyArray_IS_C_CONTIGUOUS(all[i]) || PyArray_NBYTES(all[i]) != (i < 2 ? bytes : tiles)) {
             PyErr_SetString(PyExc_ValueError, "arrays of one size are wanted");
             return -1;
         }
-    int tiles = view->across * view->down;
     view->scale_x = view->width / view->frame_width;
     view->scale_y = view->height / view->frame_height;
     view->center_x = view->width / 2.0;
@@ -152,10 +145,12 @@ static int setup(Canvas *self, PyObject *args, PyObject *options) {
     view->matrix = (cairo_matrix_t){view->scale_x, 0, 0, -view->scale_y, view->center_x,
                                     view->center_y};
     self->changed = PyArray_DATA(self->changed_array);
-    self->dirty = calloc(tiles, 1);
-    self->below_ready = calloc(tiles, 1);
-    self->missing = calloc(tiles, 1);
-    self->surface = c_surface(pixels(self->scratch), 0, view->width, view->height, 4 * view->width);
+    self->below = malloc(bytes);
+    self->scratch = malloc(bytes);
+    self->dirty = calloc(3 * tiles, 1);
+    self->below_ready = self->dirty + tiles;
+    self->missing = self->below_ready + tiles;
+    self->surface = c_surface(self->scratch, 0, view->width, view->height, 4 * view->width);
     self->context = c_create(self->surface);
     c_set_matrix(self->context, &view->matrix);
     Py_XDECREF(invalidate(self, NULL));
@@ -163,23 +158,20 @@ static int setup(Canvas *self, PyObject *args, PyObject *options) {
 }
 
 static void end(Canvas *self) {
-    clear_shown(&self->still);
-    clear_shown(&self->moving);
-    clear_shown(&self->old);
-    free(self->still.items);
-    free(self->moving.items);
-    free(self->old.items);
-    free(self->heads);
-    free(self->nexts);
+    Shown *all[3] = {&self->still, &self->moving, &self->old};
+    for (int i = 0; i < 3; i++) {
+        clear_shown(all[i]);
+        free(all[i]->items);
+    }
     if (self->context) c_destroy(self->context);
     if (self->surface) c_surface_destroy(self->surface);
+    free(self->heads);
+    free(self->nexts);
     free(self->dirty);
-    free(self->below_ready);
-    free(self->missing);
+    free(self->below);
+    free(self->scratch);
     Py_XDECREF(self->frame);
     Py_XDECREF(self->background);
-    Py_XDECREF(self->below);
-    Py_XDECREF(self->scratch);
     Py_XDECREF(self->changed_array);
     Py_TYPE(self)->tp_free(self);
 }
@@ -195,7 +187,7 @@ PyTypeObject CanvasType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "lecture_native.Canvas",
     .tp_basicsize = sizeof(Canvas),
     .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_doc = "Canvas(frame, background, below, scratch, changed, (width, height), multiple)",
+    .tp_doc = "Canvas(frame, background, changed, (width, height), multiple)",
     .tp_new = PyType_GenericNew,
     .tp_init = (initproc)setup,
     .tp_dealloc = (destructor)end,

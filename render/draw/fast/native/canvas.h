@@ -8,11 +8,11 @@ typedef struct { Looks **items; Py_ssize_t count, room; } Shown;
 typedef struct {
     PyObject_HEAD
     View view;
-    PyArrayObject *frame, *background, *below, *scratch; /* height x width x 4 bytes each */
+    PyArrayObject *frame, *background, *changed_array; /* Python's */
+    unsigned char *below, *scratch; /* as large as the frame: height x width x 4 bytes */
     cairo_surface_t *surface;
     cairo_t *context;
     unsigned char *dirty, *below_ready, *missing, *changed; /* a byte per tile */
-    PyArrayObject *changed_array;
     Shown still, moving; /* drawn, in order: first the still ones */
     Shown old;           /* what the frame shows: still and moving ones of the last drawing */
     Py_ssize_t *heads, *nexts, slots; /* hash table of the old ones, by mobject */

@@ -6,10 +6,6 @@ static int plain_array(PyObject *value) {
            PyArray_ISCARRAY_RO((PyArrayObject *)value);
 }
 
-static int plain_number(PyObject *value) {
-    return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyArray_IsScalar(value, Double);
-}
-
 /* (1 - alpha) * start + alpha * end, in the same order of operations. New reference. */
 static PyObject *between(PyObject *start, PyObject *end, double alpha) {
     double rest = 1 - alpha;
@@ -26,11 +22,6 @@ static PyObject *between(PyObject *start, PyObject *end, double alpha) {
             }
             return result;
         }
-    } else if (plain_number(start) && plain_number(end)) {
-        double from = PyFloat_AsDouble(start), into = PyFloat_AsDouble(end);
-        if (PyErr_Occurred()) return NULL;
-        double first = rest * from, second = alpha * into;
-        return PyFloat_FromDouble(first + second);
     }
     PyObject *one = PyFloat_FromDouble(rest), *two = PyFloat_FromDouble(alpha), *sum = NULL;
     PyObject *first = one ? PyNumber_Multiply(one, start) : NULL;
