@@ -108,8 +108,8 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 def test_one_of_several_processes_is_killed_in_the_middle(tmp_path: Path) -> None:
     """Its scene is done again; the result is as if nothing had been."""
     run = started("1", "2", "5", *DRAFT, "--cluster", "local:2", "--out", "o", cwd=tmp_path)
-    until(lambda: any(tmp_path.glob("o/.render/run-*/cluster-*/**/05_noise-*/pictures.mp4")))
-    noise = drawing(run.pid, "05_noise-")
+    until(lambda: any(tmp_path.glob("o/.render/run-*/cluster-*/**/05_noise_*/pictures.mp4")))
+    noise = drawing(run.pid, "05_noise_")
     worker = next(p for p in noise.parents() if "multiprocessing.spawn" in " ".join(p.cmdline()))
     worker.kill()
     out, err = run.communicate(timeout=300)
@@ -177,13 +177,13 @@ def test_a_cluster_of_others_and_who_may_work_there(cluster: Cluster, tmp_path: 
         out, err = alone.communicate(timeout=300)
     assert alone.returncode == 2, out
     assert "worker edited at tcp://" in out
-    assert "found other scenes/tiny.py" in out
+    assert "differs in scenes/tiny.py" in out
     assert "expected a worker compatible with this machine" in err
     assert not list((tmp_path / "o").glob("*.mp4"))
 
     cluster.worker("good")
     run = started("5", *DRAFT, *options, cwd=tmp_path)
-    until(lambda: any(cluster.folder.glob("good/**/05_noise-*/pictures.mp4")))
+    until(lambda: any(cluster.folder.glob("good/**/05_noise_*/pictures.mp4")))
     cluster.worker("old", path=str(old.parent))
     out, err = run.communicate(timeout=300)
     assert (run.returncode, err) == (0, ""), out
@@ -199,13 +199,13 @@ def test_a_run_that_is_stopped_stops_its_workers(
     worker = cluster.worker("good")
     options = (*DRAFT, "--cluster", cluster.address, "--store", tmp_path / "s", "--out", "o")
     run = started("4", *options, cwd=tmp_path)
-    until(lambda: any(cluster.folder.glob("good/**/04_long-*/pictures.mp4")))
-    drawn = drawing(worker.pid, "04_long-")
+    until(lambda: any(cluster.folder.glob("good/**/04_long_*/pictures.mp4")))
+    drawn = drawing(worker.pid, "04_long_")
     run.send_signal(number)
     run.communicate(timeout=60)
     assert run.returncode == (130 if number == signal.SIGINT else -9)
     until(lambda: not drawn.is_running(), 20)
-    until(lambda: not any(cluster.folder.glob("good/**/04_long-*")), 20)
+    until(lambda: not any(cluster.folder.glob("good/**/04_long_*")), 20)
     assert front_door("2", *options).returncode == 0
 
 
@@ -214,8 +214,8 @@ def test_ctrl_c_in_a_terminal_reaches_only_the_front_door(tmp_path: Path) -> Non
     run = started(
         "4", *DRAFT, "--cluster", "local:2", "--out", "o", cwd=tmp_path, start_new_session=True
     )
-    until(lambda: any(tmp_path.glob("o/.render/run-*/cluster-*/**/04_long-*/pictures.mp4")))
-    drawn = drawing(run.pid, "04_long-")
+    until(lambda: any(tmp_path.glob("o/.render/run-*/cluster-*/**/04_long_*/pictures.mp4")))
+    drawn = drawing(run.pid, "04_long_")
     os.killpg(run.pid, signal.SIGINT)
     out, err = run.communicate(timeout=60)
     assert (run.returncode, out) == (130, "")

@@ -28,7 +28,7 @@ def start_long(tmp_path: Path) -> tuple[subprocess.Popen[str], list[int]]:
     )
     end = time.monotonic() + 180
     while time.monotonic() < end:
-        started = list((tmp_path / "o").glob(".render/run-*/04_long/pictures.mp4"))
+        started = list((tmp_path / "o").glob(".render/run-*/04_long_*/pictures.mp4"))
         if started and started[0].stat().st_size > 0:
             break
         time.sleep(0.05)

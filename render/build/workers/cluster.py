@@ -257,7 +257,7 @@ class ClusterPool(LocalPool):
             del self._works[said["key"]]
             return self._finished(work, future)
         elif work and kind == "lost":
-            self._say(f"{Path(work.folder).name}: will be repeated: {said['line']}")
+            self._say(f"{Path(work.step).stem}: will be repeated: {said['line']}")
         elif work:
             return [Event(work.step, kind, said.get("frames", 0))]
         return []
@@ -289,7 +289,10 @@ class ClusterPool(LocalPool):
             if self._cache.failed:
                 break
         raise LectureError(
-            where=folder.name, field="store", expected="what was just made", found="nothing"
+            where=Path(event.step).stem,
+            field="store",
+            expected="what was just made",
+            found="nothing",
         )
 
 
