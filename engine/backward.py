@@ -7,7 +7,7 @@ below it in `ops`. Shapes: n source tokens, m target tokens, d = d_model, h head
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -67,11 +67,15 @@ def objective_of(targets: str | None) -> str | None:
 
 
 class Backward:
-    """One backward pass over the values of one forward pass."""
+    """One backward pass over the values of one forward pass, of a sentence pair or a batch.
+    `more`: by sub-layer, what is added to the gradient of its scores, (..., h, m, n)."""
 
-    def __init__(self, weights: Weights, values: Values) -> None:
+    def __init__(
+        self, weights: Weights, values: Values, more: Mapping[str, Array] | None = None
+    ) -> None:
         self.weights = weights
         self.values = values
+        self.more = more or {}
         self.found = {name: np.zeros_like(w) for name, w in weights.matrices.items()}
         self.dmemory: Array = np.zeros_like(values["memory"])  # (n, d)
 
@@ -155,6 +159,8 @@ class Backward:
         dheads = ops.split_heads(dconcat, config.heads)  # (h, m, d_k)
         dweights, dv = ops.weighted_sum_backward(dheads, weights, v)  # (h, m, n), (h, n, d_k)
         dscores = ops.softmax_backward(dweights, weights)  # (h, m, n)
+        if name in self.more:
+            dscores = dscores + self.more[name]
         ddot = ops.scale_backward(dscores, config.d_k)  # (h, m, n)
         dq, dk = ops.dot_products_backward(ddot, q, k)  # (h, m, d_k), (h, n, d_k)
         cross = name.endswith("cross_attn")
@@ -181,7 +187,7 @@ class Backward:
         config = self.weights.config
         if config.position.kind == "learned":
             places = self.weights.position(side)
-            self.found[places][: len(dx)] += dx
+            self.found[places][: dx.shape[-2]] += dx.reshape(-1, *dx.shape[-2:]).sum(axis=0)
         if config.embedding_scale != 1:
             dx = dx * math.sqrt(config.d_model)
         table = self.weights.embedding(side)

@@ -1,4 +1,4 @@
-"""The command line: `python -m engine trace|generate|gradients|weights|errata`.
+"""The command line: `python -m engine trace|generate|gradients|train|weights|errata`.
 
 Results go to standard output, as JSON or text. A mistake is one line on standard error and exit
 code 2; nothing shows a traceback.
@@ -14,7 +14,7 @@ import typer
 from numpy.typing import NDArray
 
 import engine
-from engine import cli_options, cli_weights
+from engine import cli_options, cli_train, cli_weights
 from engine import errata as errata_page
 from engine.backward import TARGETS
 from engine.cli_options import TUTORIAL, Source, Target, WeightsFile, exclude, one_of
@@ -23,6 +23,7 @@ from engine.weights import OBJECTIVES
 
 app = cli_options.new_app()
 app.add_typer(cli_weights.app, name="weights")
+app.command()(cli_train.train)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

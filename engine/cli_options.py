@@ -107,6 +107,12 @@ def exclude(command: str, first: str, second: str, *given: bool) -> None:
 
 def save(weights: Weights, result: Path, force: bool) -> None:
     """Write a file that must be new unless ``force``. Raises LectureError."""
+    check_new(result, force)
+    save_weights(weights, result)
+
+
+def check_new(result: Path, force: bool) -> None:
+    """Raise LectureError where a file exists that is not to be replaced."""
     if not force and result.exists():
         raise LectureError(
             where=result,
@@ -114,7 +120,6 @@ def save(weights: Weights, result: Path, force: bool) -> None:
             expected="a new name, or --force to replace it",
             found="a file that exists",
         )
-    save_weights(weights, result)
 
 
 def described(weights: Weights) -> str:

@@ -7,6 +7,7 @@ mask, whose rows depend on later ones, is always run uncached.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -46,6 +47,23 @@ def generate(
     generate until the end token, 32 tokens at most, or three if the model has no end token.
     The default start is the model's start token, or else the tutorial's first word. Raises
     LectureError if steps is not positive or the last input would exceed max_length."""
+    tokens, steps = _begin(weights, start, steps)
+    longest = len(tokens) + steps - 1
+    cached = cached and weights.config.mask
+    predict = _cached(weights, source, longest) if cached else _uncached(weights, source)
+    done = []
+    for _ in range(steps):
+        logits, probabilities = predict(tokens)  # (V,), (V,)
+        choice = weights.vocabulary[int(np.argmax(logits))]
+        done.append(Step(tokens, logits, probabilities, choice))
+        tokens = (*tokens, choice)
+        if choice == weights.tokens.eos:
+            break
+    return done
+
+
+def _begin(weights: Weights, start: Text | None, steps: int | None) -> tuple[Words, int]:
+    """The first words, and how many steps there may be. Raises LectureError."""
     if start is None:
         start = (weights.tokens.bos or START,)
     tokens, _ = encode(start, weights, "start")
@@ -59,18 +77,71 @@ def generate(
             expected=f"1 to {room} (the model's max_length is {weights.config.max_length})",
             found=quoted(steps),
         )
-    longest = len(tokens) + steps - 1
-    cached = cached and weights.config.mask
-    predict = _cached(weights, source, longest) if cached else _uncached(weights, source)
-    done = []
+    return tokens, steps
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """Words, the start included, and the sum of ln p of those after it; ``ended``: with the end
+    token."""
+
+    words: Words
+    score: float
+    ended: bool = False
+
+    @property
+    def p(self) -> float:
+        """The probability that the model gives to all of it."""
+        return math.exp(self.score)
+
+
+@dataclass(frozen=True)
+class BeamStep:
+    """One step of a beam search: what goes on, best first, and the best of what was dropped."""
+
+    kept: tuple[Hypothesis, ...]
+    dropped: tuple[Hypothesis, ...]
+
+
+def beam_search(
+    weights: Weights,
+    source: Text = SOURCE,
+    start: Text | None = None,
+    steps: int | None = None,
+    width: int = 2,
+) -> list[BeamStep]:
+    """Keep the ``width`` likeliest beginnings at each step, by the sum of ln p, lengths not
+    normalised, until all of them have ended; ``start`` and ``steps`` as in :func:`generate`. A
+    width of 1 is greedy decoding. Raises LectureError as :func:`generate` does, or for a width
+    below 1."""
+    if width < 1:
+        raise LectureError(
+            where="beam_search", field="width", expected="1 or more", found=quoted(width)
+        )
+    tokens, steps = _begin(weights, start, steps)
+    predict, done = _uncached(weights, source), list[BeamStep]()
+    kept: list[Hypothesis] = [Hypothesis(tokens, 0.0)]
     for _ in range(steps):
-        logits, probabilities = predict(tokens)  # (V,), (V,)
-        choice = weights.vocabulary[int(np.argmax(logits))]
-        done.append(Step(tokens, logits, probabilities, choice))
-        tokens = (*tokens, choice)
-        if choice == weights.tokens.eos:
+        found = [each for each in kept if each.ended]
+        for each in kept:
+            if not each.ended:
+                found += _continued(each, predict(each.words)[0], weights)
+        found.sort(key=lambda each: -each.score)
+        kept = found[:width]
+        done.append(BeamStep(tuple(kept), tuple(found[width : 2 * width])))
+        if all(each.ended for each in kept):
             break
     return done
+
+
+def _continued(before: Hypothesis, logits: Array, weights: Weights) -> list[Hypothesis]:
+    """A hypothesis with each word of the vocabulary behind it; logits (V,)."""
+    shifted = logits - logits.max()
+    log_p = shifted - np.log(np.exp(shifted).sum())  # (V,)
+    return [
+        Hypothesis((*before.words, word), before.score + float(p), word == weights.tokens.eos)
+        for word, p in zip(weights.vocabulary, log_p, strict=True)
+    ]
 
 
 Predictor = Callable[[Words], tuple[Array, Array]]

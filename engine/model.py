@@ -103,9 +103,19 @@ def positions(weights: Weights, source: int, target: int) -> Values:
     }
 
 
+@dataclass(frozen=True, eq=False)
+class Padding:
+    """Of a batch of sentences of different lengths: masks (B, 1, 1, n) and (B, 1, 1, m) that keep
+    filled-up places from being looked at. One sentence needs none."""
+
+    source: Array | None = None
+    target: Array | None = None
+
+
 @dataclass
 class Run:
     """One pass through a model, over what `positions` gives. `values` fills up in forward order.
+    With ids (B, n) and (B, m) of a batch, every shape but those of masks begins with B.
 
     With `cached`, `decode` may be called again and again with only the tokens that are new: the
     keys and values of each decoder sub-layer are kept, and `rows` counts the tokens seen. (Not
@@ -116,6 +126,7 @@ class Run:
     values: Values = field(default_factory=dict)
     cached: bool = False
     rows: int = 0
+    padding: Padding = field(default_factory=Padding)
     _kept: dict[str, tuple[Array, Array]] = field(default_factory=dict)
 
     def encode(self, ids: Ids) -> Array:
@@ -129,7 +140,7 @@ class Run:
         values = self.values
         x = self._input("decoder", ids, self.rows)
         if self.weights.config.mask:
-            mask = ops.causal_mask(self.rows + len(ids))  # (rows + m, rows + m)
+            mask = ops.causal_mask(self.rows + ids.shape[-1])  # (rows + m, rows + m)
             values["decoder.mask"] = mask[self.rows :]  # (m, rows + m)
         x = self._stack("decoder", x)
         if self.weights.version > 1:
@@ -138,7 +149,7 @@ class Run:
         values["logits"] = logits
         values["probabilities"] = ops.normalise(ops.exponentials(logits))  # (m, V)
         if self.cached:
-            self.rows += len(ids)
+            self.rows += ids.shape[-1]
         return logits
 
     def _input(self, side: str, ids: Ids, start: int) -> Array:
@@ -153,7 +164,7 @@ class Run:
         x = embedded
         table = self.values.get("positional", self.values.get(f"{which}_positional"))
         if table is not None:
-            x = embedded + table[start : start + len(ids)]  # (m, d)
+            x = embedded + table[start : start + ids.shape[-1]]  # (m, d)
         self.values[f"{side}.input"] = x
         return x
 
@@ -236,9 +247,8 @@ class Run:
         values[f"{name}.dot"] = ops.dot_products(q, k)  # (h, m, n)
         scores = ops.scale(values[f"{name}.dot"], config.d_k)  # (h, m, n)
         values[f"{name}.scores"] = scores
-        mask = None
-        if config.mask and is_causal(name):
-            mask = values["decoder.mask"]  # (m, n)
+        mask = self._mask(name)
+        if mask is not None:
             scores = scores + mask
             values[f"{name}.masked_scores"] = scores
         values[f"{name}.exp"] = ops.exponentials(scores, mask)  # (h, m, n)
@@ -248,6 +258,12 @@ class Run:
         output = self._linear(f"{name}.out_proj", values[f"{name}.concat"], f"{name}.output")
         values[f"{name}.output"] = output
         return output
+
+    def _mask(self, name: str) -> Array | None:
+        """What is added to the scores of a sub-layer: (m, n), or what broadcasts to (..., m, n)."""
+        if is_causal(name):
+            return self.values["decoder.mask"] if self.weights.config.mask else self.padding.target
+        return self.padding.source
 
     def _project(self, name: str, role: str, x: Array) -> Array:
         """Queries, keys or values of x (n, d), by head: (h, n, d_k)."""

@@ -40,9 +40,10 @@ def read(data: bytes, path: Path) -> tuple[Document, Arrays]:
     return json_file.parse(text, path, METADATA), Arrays(entries)
 
 
-def read_arrays(data: bytes, path: Path) -> Arrays:
-    """The arrays of any `.npz`, with whatever names they have. Raises LectureError."""
-    return Arrays(_entries(data, path, "fiuUb"))  # masks are left out later
+def read_arrays(data: bytes, path: Path, kinds: str = "fiuUb") -> Arrays:
+    """The arrays of any `.npz`, with whatever names they have, of the ``kinds`` of NumPy's types.
+    Raises LectureError."""
+    return Arrays(_entries(data, path, kinds))  # masks are left out later
 
 
 def write(weights: Weights) -> bytes:

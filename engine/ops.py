@@ -22,15 +22,15 @@ MASK_VALUE = -1e9  # what the causal mask adds where looking is forbidden
 
 
 def embed(ids: Ids, table: Array) -> Array:
-    """Token lookup: ids (n,), table (V, d) -> (n, d)."""
+    """Token lookup: ids (..., n), table (V, d) -> (..., n, d)."""
     rows: Array = table[ids]
     return rows
 
 
 def embed_backward(dy: Array, ids: Ids, vocabulary_size: int) -> Array:
-    """dy (n, d), ids (n,) -> (V, d); a word that occurs twice collects both rows."""
+    """dy (..., n, d), ids (..., n) -> (V, d); a word that occurs twice collects both rows."""
     dtable: Array = np.zeros((vocabulary_size, dy.shape[-1]))
-    np.add.at(dtable, ids, dy)
+    np.add.at(dtable, ids.ravel(), rows_of(dy))
     return dtable
 
 
@@ -51,44 +51,50 @@ def positional_encoding(length: int, d_model: int, halves: bool = False) -> Arra
 
 
 def linear(x: Array, weight: Array) -> Array:
-    """Projection without bias: x (n, a), weight (b, a) -> (n, b)."""
+    """Projection without bias: x (..., n, a), weight (b, a) -> (..., n, b)."""
     y: Array = x @ weight.T
     return y
 
 
 def linear_backward(dy: Array, x: Array, weight: Array) -> tuple[Array, Array]:
-    """dy (n, b), x (n, a), weight (b, a) -> dx (n, a), dweight (b, a)."""
-    return dy @ weight, dy.T @ x
+    """dy (..., n, b), x (..., n, a), weight (b, a) -> dx (..., n, a), dweight (b, a)."""
+    return dy @ weight, rows_of(dy).T @ rows_of(x)
+
+
+def rows_of(x: Array) -> Array:
+    """(..., n, a) -> (N, a): all rows of all sentences."""
+    return x.reshape(-1, x.shape[-1])
 
 
 def split_heads(x: Array, heads: int) -> Array:
-    """(n, h * k) -> (h, n, k): head i owns columns i * k to (i + 1) * k."""
-    return x.reshape(x.shape[0], heads, -1).transpose(1, 0, 2)
+    """(..., n, h * k) -> (..., h, n, k): head i owns columns i * k to (i + 1) * k."""
+    return x.reshape(*x.shape[:-1], heads, -1).swapaxes(-3, -2)
 
 
 def merge_heads(x: Array) -> Array:
-    """(h, n, k) -> (n, h * k), the inverse of `split_heads`; each is the other's gradient."""
-    return x.transpose(1, 0, 2).reshape(x.shape[1], -1)
+    """(..., h, n, k) -> (..., n, h * k), the inverse of `split_heads`; each is the other's
+    gradient."""
+    return x.swapaxes(-3, -2).reshape(*x.shape[:-3], x.shape[-2], -1)
 
 
 def dot_products(q: Array, k: Array) -> Array:
-    """Every query with every key: q (h, m, k), k (h, n, k) -> (h, m, n)."""
-    products: Array = q @ k.transpose(0, 2, 1)
+    """Every query with every key: q (..., m, k), k (..., n, k) -> (..., m, n)."""
+    products: Array = q @ k.swapaxes(-1, -2)
     return products
 
 
 def dot_products_backward(dy: Array, q: Array, k: Array) -> tuple[Array, Array]:
-    """dy (h, m, n) -> dq (h, m, k), dk (h, n, k)."""
-    return dy @ k, dy.transpose(0, 2, 1) @ q
+    """dy (..., m, n) -> dq (..., m, k), dk (..., n, k)."""
+    return dy @ k, dy.swapaxes(-1, -2) @ q
 
 
 def scale(dot: Array, d_k: int) -> Array:
-    """dot (h, m, n) / sqrt(d_k), so that the spread does not grow with d_k."""
+    """dot (..., m, n) / sqrt(d_k), so that the spread does not grow with d_k."""
     return dot / math.sqrt(d_k)
 
 
 def scale_backward(dy: Array, d_k: int) -> Array:
-    """dy (h, m, n) -> (h, m, n)."""
+    """dy (..., m, n) -> (..., m, n)."""
     return dy / math.sqrt(d_k)
 
 
@@ -99,12 +105,12 @@ def causal_mask(length: int) -> Array:
 
 
 def exponentials(scores: Array, mask: Array | None = None) -> Array:
-    """exp(score - row maximum), (..., m, n). Where mask (m, n) is negative the result is exactly
+    """exp(score - row maximum), (..., m, n). Where the mask is negative the result is exactly
     0 and the entry has no say in the maximum, however large the scores are."""
     if mask is None:
         exp: Array = np.exp(scores - scores.max(axis=-1, keepdims=True))
         return exp
-    allowed = mask == 0.0  # (m, n)
+    allowed = mask == 0.0  # (m, n), or what broadcasts to the scores
     top = np.where(allowed, scores, -np.inf).max(axis=-1, keepdims=True)
     return np.where(allowed, np.exp(np.where(allowed, scores - top, 0.0)), 0.0)
 
@@ -124,29 +130,29 @@ def softmax_backward(dy: Array, weights: Array) -> Array:
 
 
 def weighted_sum(weights: Array, v: Array) -> Array:
-    """weights (h, m, n), v (h, n, k) -> (h, m, k)."""
+    """weights (..., m, n), v (..., n, k) -> (..., m, k)."""
     mixed: Array = weights @ v
     return mixed
 
 
 def weighted_sum_backward(dy: Array, weights: Array, v: Array) -> tuple[Array, Array]:
-    """dy (h, m, k) -> dweights (h, m, n), dv (h, n, k)."""
-    return dy @ v.transpose(0, 2, 1), weights.transpose(0, 2, 1) @ dy
+    """dy (..., m, k) -> dweights (..., m, n), dv (..., n, k)."""
+    return dy @ v.swapaxes(-1, -2), weights.swapaxes(-1, -2) @ dy
 
 
 def layer_norm(
     x: Array, eps: float, unbiased: bool = False, outside: bool = False
 ) -> tuple[Array, Array, Array]:
-    """x (n, d) -> mean (n,), variance (n,), (x - mean) / divisor (n, d), without gain and shift.
-    The variance is over d numbers or, unbiased, d - 1; the divisor sqrt(variance + eps) or, with
-    eps outside, sqrt(variance) + eps."""
+    """x (..., d) -> mean (...), variance (...), (x - mean) / divisor (..., d), without gain and
+    shift. The variance is over d numbers or, unbiased, d - 1; the divisor sqrt(variance + eps) or,
+    with eps outside, sqrt(variance) + eps."""
     mean: Array = x.mean(axis=-1)
-    centred = x - mean[:, np.newaxis]  # (n, d)
-    squares = centred * centred  # (n, d)
+    centred = x - mean[..., np.newaxis]  # (..., d)
+    squares = centred * centred  # (..., d)
     variance: Array = (
         squares.sum(axis=-1) / (x.shape[-1] - 1) if unbiased else squares.mean(axis=-1)
     )
-    return mean, variance, centred / _divisor(variance, eps, outside)[:, np.newaxis]
+    return mean, variance, centred / _divisor(variance, eps, outside)[..., np.newaxis]
 
 
 def layer_norm_backward(
@@ -157,15 +163,15 @@ def layer_norm_backward(
     unbiased: bool = False,
     outside: bool = False,
 ) -> Array:
-    """dy, output (n, d), variance (n,) -> dx (n, d). Numbers that are all alike, variance 0, do
-    not bend the divisor."""
-    divisor = _divisor(variance, eps, outside)[:, np.newaxis]  # (n, 1)
+    """dy, output (..., d), variance (...) -> dx (..., d). Numbers that are all alike, variance 0,
+    do not bend the divisor."""
+    divisor = _divisor(variance, eps, outside)[..., np.newaxis]  # (..., 1)
     shift = dy.mean(axis=-1, keepdims=True)
     tilt = output * (dy * output).mean(axis=-1, keepdims=True)
     if unbiased:
         tilt *= dy.shape[-1] / (dy.shape[-1] - 1)
     if outside:  # the root alone depends on x
-        root = np.sqrt(variance)[:, np.newaxis]
+        root = np.sqrt(variance)[..., np.newaxis]
         tilt *= np.divide(divisor, root, out=np.zeros_like(root), where=root > 0)
     gradient: Array = (dy - shift - tilt) / divisor
     return gradient
@@ -176,21 +182,21 @@ def _divisor(variance: Array, eps: float, outside: bool) -> Array:
 
 
 def gain_and_shift(x: Array, gain: Array | None, shift: Array | None) -> Array:
-    """x (n, d), gain and shift (d,) -> x * gain + shift (n, d); None: without it."""
+    """x (..., d), gain and shift (d,) -> x * gain + shift (..., d); None: without it."""
     if gain is not None:
         x = x * gain
     return x if shift is None else x + shift
 
 
 def shift_backward(dy: Array) -> Array:
-    """dy (n, d) -> dshift (d,); a bias is a shift too."""
-    total: Array = dy.sum(axis=0)
+    """dy (..., n, d) -> dshift (d,); a bias is a shift too."""
+    total: Array = rows_of(dy).sum(axis=0)
     return total
 
 
 def gain_backward(dy: Array, x: Array, gain: Array) -> tuple[Array, Array]:
-    """dy, x (n, d), gain (d,) -> dx (n, d), dgain (d,)."""
-    return dy * gain, (dy * x).sum(axis=0)
+    """dy, x (..., n, d), gain (d,) -> dx (..., n, d), dgain (d,)."""
+    return dy * gain, rows_of(dy * x).sum(axis=0)
 
 
 def relu(x: Array) -> Array:

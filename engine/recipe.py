@@ -6,7 +6,7 @@ seed 42, rounded to one decimal and cut into blocks.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -91,6 +91,30 @@ def _attention_matrices(name: str, block: Array) -> dict[str, Array]:
     }
     matrices[f"{name}.out_proj.weight"] = block[48:64].reshape(4, 4)
     return matrices
+
+
+def extended(weights: Weights, words: Sequence[str], seed: int) -> Weights:
+    """The same model with more words, those of ``words`` that it does not have. Their rows, first
+    of the embedding, then of the output, are uniform in [-1, 1), rounded to one decimal; their
+    biases 0. Raises LectureError for a bad seed, or where source and target have vocabularies of
+    their own."""
+    if not 0 <= seed < 2**32:
+        raise LectureError(field="seed", expected="0 to 4294967295", found=quoted(seed))
+    if weights.source_vocabulary is not None:
+        raise LectureError(
+            where=weights.path, field="vocabulary", expected="one to extend", found="two"
+        )
+    new = [word for word in dict.fromkeys(words) if word not in weights.vocabulary]
+    source, matrices = np.random.RandomState(seed), dict(weights.matrices)
+    for name in dict.fromkeys([weights.embedding("target"), weights.output()]):
+        rows = source.uniform(-1.0, 1.0, (len(new), weights.config.d_model)).round(1) + 0.0
+        matrices[name] = np.concatenate([matrices[name], rows])
+    bias = "output_projection.bias"
+    if bias in matrices:
+        matrices[bias] = np.concatenate([matrices[bias], np.zeros(len(new))])
+    vocabulary = (*weights.vocabulary, *new)
+    config = replace(weights.config, vocabulary_size=len(vocabulary))
+    return replace(weights, config=config, vocabulary=vocabulary, matrices=matrices, path=None)
 
 
 def random_weights(

@@ -21,7 +21,7 @@ from render.media.timedtext import Cue, Track, chapter_lines, clock
 
 FOLDER = ASSETS / "about"
 #: what the strictest platform takes
-TITLE, DESCRIPTION, TAGS, TAG = 80, 2000, 10, 20
+TITLE, DESCRIPTION, TAGS = 80, 2000, 10
 _FORBIDDEN = str.maketrans("<>", "＜＞")
 
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 from urllib.parse import quote, urljoin
 
@@ -120,13 +121,13 @@ class Canvas(upload.Service):
         return next((file for file in found if file.display_name == name), None)
 
     def _pages(self, path: str) -> Iterator[list[_File]]:
-        url = f"{self._api(path)}?per_page=100"
-        while url:
-            answer = self._asked("files", "GET", url)
+        path = f"{path}?per_page=100"
+        while path:
+            answer = self._asked("files", "GET", path)
             yield self.decoded(answer.content, list[_File], "files")
-            url = answer.links.get("next", {}).get("url", "")
-            if url and upload.origin(url) != upload.origin(self.url):
-                self._elsewhere(url)
+            path = answer.links.get("next", {}).get("url", "")
+            if path and upload.origin(path) != upload.origin(self.url):
+                self._elsewhere(path)
 
     def _send(self, video: Video, old: _File | None, path: str) -> _File:
         """Canvas names a place, takes the bytes there, and is told; the file appears only after the
@@ -138,9 +139,8 @@ class Canvas(upload.Service):
 
         def send() -> Any:
             asked = {"name": shown, "size": video.size, "content_type": "video/mp4"}
-            url = self._api(f"courses/{self.course}/files")
             data = {**asked, "on_duplicate": "overwrite", **where}
-            answer = self._once(name, "POST", url, data=data)
+            answer = self._once(name, "POST", f"courses/{self.course}/files", data=data)
             return self._send_bytes(video, self.decoded(answer.content, _Ticket, name))
 
         answer = self.retry(f"Canvas: {name}", send)
@@ -188,10 +188,7 @@ class Canvas(upload.Service):
             if not upload.is_safe(location):
                 break
             headers = self._token if upload.origin(location) == upload.origin(self.url) else {}
-
-            def look(target: str = location, headers: dict[str, str] = headers) -> Any:
-                return self._sent(name, "GET", target, headers=headers)
-
+            look = partial(self._sent, name, "GET", location, headers=headers)
             answer = self.retry(f"Canvas: {name}", look)
         self.malformed(name, "a confirmation of the file")
 
@@ -202,8 +199,8 @@ class Canvas(upload.Service):
             {"locale": language, "kind": "subtitles", "content": read_text(video.file(name))}
             for language, name in video.captions.items()
         ]
-        url = self._api(f"media_objects/{quote(media, safe='')}/media_tracks")
-        self._asked("captions", "PUT", url, json=tracks)
+        path = f"media_objects/{quote(media, safe='')}/media_tracks"
+        self._asked("captions", "PUT", path, json=tracks)
         self.say(f"{video.video}: captions {', '.join(video.captions)}")
 
     def _media(self, video: Video, file: _File) -> str:
@@ -217,9 +214,6 @@ class Canvas(upload.Service):
 
         return self.retry(f"Canvas: {video.video}: captions", look, _MEDIA_TRIES)
 
-    def _api(self, path: str) -> str:
-        return f"{self.url}/api/v1/{path}"
-
     @property
     def _token(self) -> dict[str, str]:
         """The header that lets us in."""
@@ -227,8 +221,7 @@ class Canvas(upload.Service):
 
     def _get(self, what: str, path: str, shape: type[Any]) -> Any:
         """What is at a path. Raises LectureError where nothing is."""
-        answer = self._asked(what, "GET", self._api(path))
-        return self.decoded(answer.content, shape, what)
+        return self.decoded(self._asked(what, "GET", path).content, shape, what)
 
     def _find(self, what: str, path: str, shape: type[Any]) -> Any:
         """The same; None where nothing is."""
@@ -239,13 +232,14 @@ class Canvas(upload.Service):
                 raise
             return None
 
-    def _asked(self, what: str, method: str, url: str, **how: Any) -> Any:
+    def _asked(self, what: str, method: str, path: str, **how: Any) -> Any:
         """The answer to a request, tried again where that may help."""
-        return self.retry(f"Canvas: {what}", lambda: self._once(what, method, url, **how))
+        return self.retry(f"Canvas: {what}", lambda: self._once(what, method, path, **how))
 
-    def _once(self, what: str, method: str, url: str, **how: Any) -> Any:
+    def _once(self, what: str, method: str, path: str, **how: Any) -> Any:
         """The same, tried once. Raises LectureError for one that leads elsewhere: requests would
         follow without the token, and make a GET of a POST."""
+        url = urljoin(f"{self.url}/api/v1/", path)
         answer = self._sent(what, method, url, headers=self._token, **how)
         if answer.status_code >= 300:
             self._elsewhere(answer.headers.get("Location", ""))
