@@ -9,6 +9,7 @@ logits' shown digits; of several first words the loop writes the likeliest, or t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from manim import (
     LEFT,
@@ -27,17 +28,19 @@ from scenes.parts import Flight, Number, Say
 from scenes.parts.icons import tick
 from scenes.parts.step import Choice, RowComparison, WordCard
 from scenes.rounding import shown
-from scenes.values import Run, Scalar, Values, Word, compute, rounded
+from scenes.structure import following
+from scenes.values import Run, Scalar, Values, compute, rounded
 from scenes.wording import VALUES, Case, whole
+
+Item = TypeVar("Item")
 
 #: At most so many words get a line of their own.
 MOST = 8
 
 
-def following(training: Run) -> tuple[Word, ...]:
-    """The word to be written at each step of inference: with targets shifted by one, what
-    training wants of its rows, an end token included; otherwise the rest of the target."""
-    return training.goals if training.model("objective") == "next" else training.target[1:]
+def told(rounds: Sequence[Item]) -> list[Item]:
+    """The rounds that are shown side by side: the first, the second and the last."""
+    return list(rounds) if len(rounds) <= 3 else [*rounds[:2], rounds[-1]]
 
 
 def standing_at(run: Run, word: str) -> verdicts.Standing:

@@ -13,6 +13,7 @@ from pathlib import Path
 import engine
 from engine import LectureError, Trace, Weights, family
 from engine.errors import one_line
+from engine.parameters import ATTENTION_IN, ATTENTION_OUT, FFN, NORM_GAIN, NORM_SHIFT, OUTPUT
 from engine.tokenizer import words_of
 
 from . import glyphs
@@ -46,18 +47,17 @@ SETTINGS: dict[str, tuple[object, ...]] = {
     "norm.place": ("post",),
     "norm.variance": ("biased",),
     "norm.eps_in": ("root",),
-    "final_norm.encoder": (False,),
-    "final_norm.decoder": (False,),
+    "final_norm.encoder": (False, True),
+    "final_norm.decoder": (False, True),
     "activation": ("relu",),
-    "embedding_scale": (1,),
+    "embedding_scale": (1, "sqrt(d_model)"),
     "position.kind": ("sinusoid",),
     "position.order": ("interleaved",),
     "tied_output": (False,),
     "mask": (True,),
 }
 #: Which groups of optional arrays they show.
-GROUPS: frozenset[str] = frozenset()
-TWO_VOCABULARIES = False
+GROUPS = frozenset({ATTENTION_IN, ATTENTION_OUT, FFN, NORM_GAIN, NORM_SHIFT, OUTPUT})
 
 
 def preflight(settings: Settings, lesson: str | Path = "lesson") -> None:
@@ -142,11 +142,10 @@ def _check_model(weights: Weights) -> None:
             )
     extra = sorted(weights.groups - GROUPS)
     if extra:
-        known = ", ".join(sorted(GROUPS)) or "no biases, gains and shifts"
+        known = ", ".join(sorted(GROUPS))
         raise BeyondLayouts(where=where, field="arrays", expected=known, found=", ".join(extra))
-    if weights.source_vocabulary is not None and not TWO_VOCABULARIES:
-        raise BeyondLayouts(where=where, field="vocabulary", expected="one vocabulary", found="two")
-    _check_number(len(weights.vocabulary), (1, WORDS), where, "vocabulary", " words")
+    for words in (weights.source_words, weights.vocabulary):
+        _check_number(len(words), (1, WORDS), where, "vocabulary", " words")
 
 
 def _said(value: object) -> str:

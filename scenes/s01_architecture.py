@@ -44,10 +44,10 @@ from scenes.parts.machine import (
     OUTPUT_X,
     TOKENS,
     Machine,
-    outputs,
     parcel,
 )
-from scenes.values import Scalar, compute, joined
+from scenes.structure import embedding, has_two_tables, in_one, outputs, spoken
+from scenes.values import Scalar, compute
 
 LOOP_Y = -2.04
 
@@ -94,14 +94,14 @@ class Architecture(LectureScene):
 
     def question(self) -> None:
         run = self.training
-        pair = {"source": joined(run.source, ""), "target": joined(run.target)}
+        pair = {side: in_one(spoken(run, side)) for side in ("source", "target")}
         with self.beat("question", pair):
             pass
 
     def black_box(self) -> None:
         run = self.training
         self.big_source = self.column(run.source, -4.75, theme.ENCODER)
-        self.big_target = self.column(run.target, 4.75, theme.WEIGHT)
+        self.big_target = self.column(spoken(run, "target"), 4.75, theme.WEIGHT)
         self.box = Block((-2.1, 1.5), (2.1, -1.0), color=theme.INK).set_z_index(2)
         self.box_name = Phrase("Transformer", size=40, bold=True)
         self.box_name.place(self.box.get_center()).set_z_index(3)
@@ -109,7 +109,7 @@ class Architecture(LectureScene):
         ends = [self.big_source.get_right()[0] + 0.15, -2.18, 2.18, 0.0]
         ends[3] = float(self.big_target.get_left()[0]) - 0.15
         self.box_wires = VGroup(Wire([ends[0], y], [ends[1], y]), Wire([ends[2], y], [ends[3], y]))
-        rows = len(run.source), len(run.target)
+        rows = len(self.big_source), len(self.big_target)
         into = Beam([ends[0], y], [0, y], color=theme.ENCODER, rows=rows[0], pitch=0.3)
         out = Beam([0, y], [ends[3], y], color=theme.WEIGHT, rows=rows[1], pitch=0.3)
         with self.beat("pair"):
@@ -213,12 +213,13 @@ class Architecture(LectureScene):
         sides = "encoder", "decoder"
         assert [count.exact for count in layers] == [len(run.layers(side)) for side in sides]
         queries = "encoder.0.self_attn.q"
+        tables = ("source", "target") if has_two_tables(run) else ("target",)
         return [
             ("d_model", [run.size("encoder.input", 1)]),
             (self.text("heads"), [run.size(queries, 0)]),
             ("d_k", [run.size(queries, 2)]),
             (self.text("layers"), layers),
-            (self.text("words"), [run.size("embedding", 0)]),
+            (self.text("words"), [run.size(embedding(run, side), 0) for side in tables]),
         ]
 
     def recolor(self, color: ManimColor) -> list[Any]:
@@ -293,6 +294,8 @@ class Architecture(LectureScene):
     def takeaway(self) -> None:
         same = self.label("same", size=theme.BODY, color=theme.ENCODER, bold=True)
         other = self.label("other", size=theme.BODY, bold=True)
+        room = float(self.memory.bridges.get_left()[0]) - 0.15 - FIRST
+        other.scale(min(1.0, room / other.width))
         same.place([FIRST + same.width / 2, 0.6, 0])
         other.place([FIRST + other.width / 2, 0.16, 0])
         both = VGroup(

@@ -2,7 +2,7 @@
 
 Claims: in training the whole target goes in and every position gets its guess in one run, and no
 guess goes back into the input; in inference each run gives one word, which joins the input of the
-next, so a target of m words takes m − 1 runs after its first word.
+next, so a target of m words takes m − 1 runs after its first word, and one more for an end token.
 Reads the training pass: probabilities (its likeliest words and its length); the last inference
 pass: its length.
 """
@@ -25,6 +25,7 @@ from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import EARLY, LATE, Flight, Phrase, Say
 from scenes.parts.inputs import InferenceSide, TrainingSide
+from scenes.structure import following
 
 HEAD_Y = 2.38
 FOOT_Y = -1.95
@@ -57,11 +58,14 @@ class DecoderInputs(LectureScene):
 
     def read_trace(self) -> None:
         run = self.training
-        self.target = run.target
+        self.target, after = run.target, following(run)
+        #: what inference reads in the end; where an end token is to come, that is the last run
+        self.ends = after[-1] == run.model("tokens.eos")
+        self.written = self.target if self.ends else (self.target[0], *after)
         probabilities = run["probabilities"]
         self.guesses = [run.vocabulary[row.argmax()[0]] for row in probabilities]
         self.positions = Say(run.size("probabilities", 0), 0)
-        last = self.inference(len(self.target) - 1)
+        last = self.inference(len(after))
         self.runs = Say(last.size("probabilities", 0), 0)
 
     def heading(self, key: str, color: ManimColor, x: float) -> Phrase:
@@ -110,12 +114,13 @@ class DecoderInputs(LectureScene):
             levels=(TOP, MIDDLE, LOW),
         )
         self.right = right = InferenceSide(
-            self.target,
+            self.written,
             left=SPLIT + 0.4,
             right=theme.RIGHT_EDGE,
             size=theme.BODY,
             top=TOP,
             bottom=LOW,
+            more=self.ends,
         )
         small = self.heading("training", theme.TRAINING, home.block.get_x())
         self.other = self.heading("inference", theme.INFERENCE, right.get_x())

@@ -1,8 +1,8 @@
 """Scene 3, steps 1-3: from words to integers.
 
-Claims: the source is cut into one token a character, the target into one a word; each token has
-one ID in one vocabulary that both share; in training the decoder gets all the target's IDs, in
-inference only those of the words written so far.
+Claims: how each sentence is cut, and which tokens are put at its ends; each token has one ID, in
+one vocabulary that both share or in its side's own; in training the decoder gets all the target's
+IDs, in inference only those of the words written so far.
 Reads the vocabulary, ``source.ids`` and ``target.ids`` of the training pass, and ``target.ids`` of
 the inference passes over all proper prefixes of the target.
 """
@@ -27,13 +27,17 @@ from manim import (
     VGroup,
 )
 
-from scenes import theme
+from scenes import theme, wording
 from scenes.base import LectureScene
 from scenes.parts import EARLY, Flight, Number, Phrase, Say, Token, arrow, fly
 from scenes.parts.vocabulary import IdRow, Vocabulary
+from scenes.structure import embedding, following, has_two_tables, spoken, words_of
 from scenes.values import Scalar, Values, constant
 
 TABLE_X = 0.0
+#: Where each side has a table of its own: its distance from the middle, its width.
+OWN_TABLE_X, OWN_TABLE = 1.3, 2.36
+SIDES = ("source", "target")
 SOURCE_X, TARGET_X = -5.45, 5.45
 ID_X = 3.05
 SPLIT = 0.0
@@ -68,8 +72,9 @@ class Tokenization(LectureScene):
         run = self.training
         self.source, self.target = run.source, run.target
         self.source_ids, self.target_ids = run["source.ids"], run["target.ids"]
-        self.prefixes = [self.inference(n) for n in range(1, len(self.target))]
-        self.size = run.size("embedding", 0)
+        self.prefixes = [self.inference(n) for n in range(1, len(following(run)) + 1)]
+        self.two = has_two_tables(run)
+        self.sizes = {which: run.size(embedding(run, which), 0) for which in SIDES}
 
     # -- beats ---------------------------------------------------------------------------------
 
@@ -86,45 +91,67 @@ class Tokenization(LectureScene):
         ):
             tokens = token_line(words, y, color)
             self.tokens[which] = tokens
-            rows.append((sentence(words, y), tokens))
-        with self.beat("split"):
+            rows.append((sentence(spoken(self.training, which), y), tokens))
+        case = self.how_cut()
+        with self.beat("split", case.facts, variant=case.name):
             self.play(self.answer(), run_time=theme.FADE)
             self.play(*(FadeIn(raw, shift=0.15 * UP) for raw, _ in rows), run_time=0.7)
             for raw, tokens in rows:
                 self.wait(0.4)
-                moves = zip(raw, tokens, strict=True)
+                texts = [piece.text for piece in raw]
+                cut = [token for token in tokens if token.label.text in texts]
+                ends = [token for token in tokens if token.label.text not in texts]
                 self.play(
-                    *(Flight(piece, token.label) for piece, token in moves),
-                    *(FadeIn(token.box) for token in tokens),
+                    *(Flight(piece, token.label) for piece, token in zip(raw, cut, strict=False)),
+                    *(FadeOut(piece) for piece in raw[len(cut) :]),
+                    *(FadeIn(token.box) for token in cut),
                     run_time=1.0,
                 )
+                if ends:
+                    self.play(FadeIn(*ends, shift=0.15 * UP), run_time=0.6)
+
+    def how_cut(self) -> wording.Case:
+        """How both sentences were cut, and which tokens were put at their ends."""
+        run = self.training
+        source, target = (wording.cut(spoken(run, which)) for which in SIDES)
+        return source + target + wording.ends(run)
 
     def show_vocabulary(self) -> None:
-        vocabulary = self.training.vocabulary
-        heads = [self.label("id"), self.label("token")]
-        self.table = table = Vocabulary(vocabulary, self.numbering(), heads, x=TABLE_X)
+        run = self.training
+        self.tables = {which: self.table(which) for which in (SIDES if self.two else SIDES[1:])}
         self.home = {
             "source": side(self.source, SOURCE_X, theme.ENCODER),
             "target": side(self.target, TARGET_X, theme.TRAINING),
         }
-        with self.beat(
-            "vocabulary", {"words": Say(self.size, 0), "zero": Say(self.numbering()[0], 0)}
-        ):
+        facts = {"words": Say(self.sizes["target"], 0), "zero": Say(self.numbering("target")[0], 0)}
+        if self.two:
+            facts["others"] = Say(self.sizes["source"], 0)
+        with self.beat("vocabulary", facts, variant="two" if self.two else ""):
             for which in ("target", "source"):
                 moves = zip(self.tokens[which], self.home[which], strict=True)
                 self.play(*(Flight(*pair) for pair in moves), run_time=0.8)
-            lines = [table.line(i) for i in range(len(vocabulary))]
-            self.play(FadeIn(table.heads), run_time=0.3)
-            self.play(
-                LaggedStart(*(FadeIn(line, shift=0.12 * RIGHT) for line in lines), lag_ratio=0.35),
-                run_time=2.0,
-            )
+            for which, table in self.tables.items():
+                lines = [table.line(i) for i in range(len(words_of(run, which)))]
+                lines = [FadeIn(line, shift=0.12 * RIGHT) for line in lines]
+                self.play(FadeIn(table.heads), run_time=0.3)
+                self.play(LaggedStart(*lines, lag_ratio=0.35), run_time=2.0)
 
-    def numbering(self) -> list[Scalar]:
-        """The ID of each word of the vocabulary: the trace's where a sentence has the word, else
+    def table(self, which: str) -> Vocabulary:
+        """The vocabulary of a sentence: in the middle, or its own on the sentence's side."""
+        heads = [self.label("id"), self.label("token")]
+        words, ids = words_of(self.training, which), self.numbering(which)
+        if not self.two:
+            return Vocabulary(words, ids, heads, x=TABLE_X)
+        x = TABLE_X + (OWN_TABLE_X if which == "target" else -OWN_TABLE_X)
+        return Vocabulary(words, ids, heads, x=x, width=OWN_TABLE, inset=(0.32, 0.68))
+
+    def numbering(self, which: str) -> list[Scalar]:
+        """The ID of each word of a vocabulary: the trace's where a sentence has the word, else
         its place in the list."""
-        known = {int(s.exact): s for ids in (self.target_ids, self.source_ids) for s in ids}
-        return [known.get(i, constant(i)) for i in range(len(self.training.vocabulary))]
+        both = self.target_ids, self.source_ids
+        read = both if not self.two else both[which == "source" :][:1]
+        known = {int(s.exact): s for ids in read for s in ids}
+        return [known.get(i, constant(i)) for i in range(len(words_of(self.training, which)))]
 
     def look_up_source(self) -> None:
         self.arrows = VGroup()
@@ -132,12 +159,13 @@ class Tokenization(LectureScene):
             self.look_up("source", self.source_ids, theme.ENCODER, 1)
 
     def look_up_target(self) -> None:
-        with self.beat("target"):
+        with self.beat("target", variant="two" if self.two else ""):
             self.look_up("target", self.target_ids, theme.TRAINING, -1)
 
     def look_up(self, which: str, ids: Values, color: ManimColor, way: int) -> None:
         """Each token flies to its line of the table, and its ID flies back."""
         numbers, arrows = VGroup(), VGroup()
+        table = self.tables.get(which, self.tables["target"])
         for i, token in enumerate(self.home[which]):
             place, x, y = int(ids.array[i]), -ID_X * way, token.get_y()
             number = Number(ids[i], 0, size=36, bold=True, color=color)
@@ -145,18 +173,20 @@ class Tokenization(LectureScene):
             edge = token.get_edge_center(RIGHT * way)[0]
             arrows.add(arrow([edge + 0.12 * way, y, 0], [x - 0.26 * way, y, 0]))
             seconds = 0.7 if i == 0 else 0.5
-            gate = self.table.boxes[place].get_edge_center(LEFT * way) + 0.2 * LEFT * way
-            self.play(*self.to_table(token, place, gate, color), run_time=seconds)
+            gate = table.boxes[place].get_edge_center(LEFT * way) + 0.2 * LEFT * way
+            self.play(*self.to_table(table, token, place, gate, color), run_time=seconds)
             back = FadeIn(number, target_position=gate)
             self.play(back, FadeIn(arrows[-1]), run_time=seconds)
         self.home[which + " ids"] = numbers
         self.arrows.add(arrows)
 
-    def to_table(self, token: Token, place: int, gate: Any, color: ManimColor) -> list[Any]:
+    def to_table(
+        self, table: Vocabulary, token: Token, place: int, gate: Any, color: ManimColor
+    ) -> list[Any]:
         """A copy of the token goes to the edge of its line, which lights up."""
         ghost = token.label.copy().set_z_index(2)
-        lit = self.table.lit(place, color)
-        return [FadeOut(ghost, target_position=gate), Transform(self.table.boxes[place], lit)]
+        lit = table.lit(place, color)
+        return [FadeOut(ghost, target_position=gate), Transform(table.boxes[place], lit)]
 
     def only_integers(self) -> None:
         half = (theme.WIDTH - 0.6) / 2
@@ -172,7 +202,7 @@ class Tokenization(LectureScene):
             self.names.add(name.place([row.get_x(), 1.5, 0]))
             self.rows[which] = row
         with self.beat("sequences"):
-            self.play(FadeOut(self.table, self.arrows), run_time=theme.FADE)
+            self.play(FadeOut(*self.tables.values(), self.arrows), run_time=theme.FADE)
             for (which, row), name in zip(self.rows.items(), self.names, strict=True):
                 pairs = [
                     *zip(self.home[which], row.words, strict=True),
@@ -186,8 +216,10 @@ class Tokenization(LectureScene):
 
     def training_and_inference(self) -> None:
         old, edge = self.rows, theme.LEFT_EDGE
-        count = len(self.target)
-        cell = min(1.36, (theme.RIGHT_EDGE - 0.5) / count - 0.12), 0.78
+        rounds = len(self.prefixes)
+        count = max(len(self.target), rounds + 1)
+        pitch = min(0.93, 2.79 / rounds)
+        cell = min(1.36, (theme.RIGHT_EDGE - 0.5) / count - 0.12), 0.78 * pitch / 0.93
         top = IdRow(self.source_ids, left=-4.4, y=2.1, color=theme.ENCODER, cell=cell)
         left = IdRow(self.target_ids, left=edge, y=0.36, color=theme.TRAINING, cell=cell)
         right = VGroup(
@@ -195,7 +227,7 @@ class Tokenization(LectureScene):
                 IdRow(
                     run["target.ids"],
                     left=SPLIT + 0.5,
-                    y=0.36 - 0.93 * i,
+                    y=0.36 - pitch * i,
                     color=theme.INFERENCE,
                     cell=cell,
                 )

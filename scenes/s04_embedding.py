@@ -1,9 +1,10 @@
 """Scene 4, steps 4-6: how does an ID become a vector?
 
 Claims: E has one row for each word of the vocabulary; a token's ID is the number of its row; that
-is a one-hot vector times E; source and target look in the same table; training changes E, inference
-does not.
-Reads of the training pass: embedding, source.ids, target.ids, encoder.embedded, decoder.embedded.
+is a one-hot vector times E; source and target look in the same table, or in one of their own;
+training changes E, inference does not.
+Reads of the training pass: embedding or both of them, source.ids, target.ids, and the rows looked
+up: encoder.embedded, decoder.embedded, or .unscaled of either.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from scenes.parts import (
     sized,
 )
 from scenes.rounding import decimals_needed
+from scenes.structure import embedding, has_two_tables, is_scaled, looked_up, words_of
 from scenes.values import Scalar, Values, constant
 
 #: From left to right: the tokens that ask, the table E, the vectors that were looked up.
@@ -78,37 +80,45 @@ class Embedding(LectureScene):
 
     def read_trace(self) -> None:
         run = self.training
-        self.embedding = run["embedding"]
+        self.two, self.scaled = has_two_tables(run), is_scaled(run)
+        self.embedding = {side: run[embedding(run, side)] for side in SIDES}
         self.ids = {"source": run["source.ids"], "target": run["target.ids"]}
         self.tokens = {"source": run.source, "target": run.target}
-        self.shape = run.size("embedding", 0), run.size("embedding", 1)
-        names = {"source": "encoder.embedded", "target": "decoder.embedded"}
+        names = {"source": looked_up(run, "encoder"), "target": looked_up(run, "decoder")}
         self.looked_up = {side: run[name] for side, name in names.items()}
         self.sizes = {side: (run.size(n, 0), run.size(n, 1)) for side, n in names.items()}
-        self.decimals = decimals_needed([s.exact for s in self.embedding.scalars()], 2)
-        self.scale = float(np.abs(self.embedding.array).max())
+        shown = self.embedding if self.two else {"target": self.embedding["target"]}
+        numbers = [s.exact for values in shown.values() for s in values.scalars()]
+        self.decimals = decimals_needed(numbers, 2)
+        scale = float(np.abs(numbers).max())
+        #: a cell's colour: the same for a number wherever it goes
+        self.fill = lambda value: theme.signed_fill(value, scale)
 
     # -- parts ---------------------------------------------------------------------------------
 
     def build_table(self) -> None:
         """E with its words and their IDs, and the two matrices that are filled from it."""
-        words = self.training.vocabulary
-        self.e = LookupTable(
-            self.embedding,
+        self.e = self.table("source")
+        self.build_vectors()
+
+    def table(self, side: str) -> LookupTable:
+        """The table in which a sentence is looked up."""
+        run = self.training
+        words, name = words_of(run, side), embedding(run, side)
+        made = LookupTable(
+            self.embedding[side],
             words,
-            [self.id_of_row(i) for i in range(len(words))],
-            self.shape,
+            [self.id_of_row(side, i) for i in range(len(words))],
+            (run.size(name, 0), run.size(name, 1)),
             left=E_LEFT,
             top=TOP,
-            pitch=(TOP - FOOT) / len(words),
+            pitch=(TOP - FOOT) / max(len(words), 6),
             fill=self.fill,
             decimals=self.decimals,
         )
-        self.build_vectors()
-
-    def fill(self, value: float) -> ManimColor:
-        """A cell's colour: the same for a number wherever it goes."""
-        return theme.signed_fill(value, self.scale)
+        if self.two:
+            made.name[0].set_color(SIDE_COLORS[side])
+        return made
 
     def build_vectors(self) -> None:
         count = sum(len(tokens) for tokens in self.tokens.values())
@@ -141,9 +151,10 @@ class Embedding(LectureScene):
             **options,  # type: ignore[arg-type]
         )
 
-    def id_of_row(self, i: int) -> Scalar:
-        """The ID of a row, from the sentences where they contain it."""
-        known = [s for side in SIDES for s in self.ids[side] if int(s.exact) == i]
+    def id_of_row(self, side: str, i: int) -> Scalar:
+        """The ID of a row, from the sentences that are looked up there, if they contain it."""
+        sides = (side,) if self.two else SIDES
+        known = [s for side in sides for s in self.ids[side] if int(s.exact) == i]
         return known[0] if known else constant(i)
 
     def ask(self, side: str) -> VGroup:
@@ -170,15 +181,16 @@ class Embedding(LectureScene):
             pass
 
     def show_table(self) -> None:
-        words, size = (Say(number, 0) for number in self.shape)
-        facts = {"words": words, "size": size}
+        name = embedding(self.training, "source")
+        sizes = [self.training.size(name, axis) for axis in (0, 1)]
+        facts = {key: Say(number, 0) for key, number in zip(("words", "size"), sizes, strict=True)}
         grid = self.e.grid
         row_note = self.note("row_is", grid.cell(0, -1).get_y())
         column_note = self.note("column_is", grid.cells.get_y())
         self.notes = VGroup(row_note, column_note)
         marks = outline(grid.row_cells(0)), outline(grid.column_cells(-1))
         self.note_marks = VGroup(*marks)
-        with self.beat("table", facts):
+        with self.beat("table", facts, variant="two" if self.two else ""):
             self.play(self.answer(), run_time=theme.FADE)
             self.play(FadeIn(self.e.id_name, self.e.ids, self.e.words), run_time=0.6)
             lines = (grid.row_cells(i) + grid.row_numbers(i) for i in range(grid.shape[0]))
@@ -255,7 +267,10 @@ class Embedding(LectureScene):
         gone = VGroup(self.onehot, self.onehot_head, self.answer_name, self.answer_mark)
         gone.add(self.sum_sign)
         first = self.row_of(side, 0)
-        with self.beat("source", {"count": Say(self.sizes[side][0], 0)}):
+        facts = {"count": Say(self.sizes[side][0], 0)}
+        if self.scaled:
+            facts["d"] = Say(self.sizes[side][1], 0)
+        with self.beat("source", facts, variant="scaled" if self.scaled else ""):
             self.play(
                 FadeOut(gone), self.e.others(first).animate.set_opacity(1), run_time=theme.FADE
             )
@@ -289,11 +304,15 @@ class Embedding(LectureScene):
         side = "target"
         count = len(self.tokens[side])
         asking, head = self.ask(side), self.ask_head(side)
+        old, self.e = self.e, self.table(side) if self.two else self.e
         boxes = VGroup(
             *(self.e.row_frame(at) for at in (self.row_of(side, i) for i in range(count)))
         )
-        with self.beat("target"):
+        with self.beat("target", variant="two" if self.two else ""):
             self.play(FadeOut(self.asking, self.asking_head, self.mark), run_time=theme.FADE)
+            if self.two:
+                self.play(FadeOut(old), run_time=theme.FADE)
+                self.play(FadeIn(self.e), run_time=theme.MOVE)
             self.play(FadeIn(asking, head, self.vector_heads[side]), run_time=0.5)
             self.asking, self.asking_head = asking, head
             for i in range(count):
@@ -317,9 +336,10 @@ class Embedding(LectureScene):
             self.play(Create(frame), run_time=0.7)
 
     def pulses(self) -> tuple[list[object], VGroup]:
-        """Light that goes from each vector back to the row that it was taken from."""
+        """Light that goes from each vector back to the row, in the table on screen, that it was
+        taken from."""
         animations, marks = [], VGroup()
-        for side in SIDES:
+        for side in SIDES[1:] if self.two else SIDES:
             for i in range(len(self.tokens[side])):
                 start = outline(self.vectors[side].row_cells(i), color=theme.GRADIENT)
                 end = outline(self.e.grid.row_cells(self.row_of(side, i)), color=theme.GRADIENT)

@@ -48,13 +48,16 @@ from scenes.parts import (
     row,
 )
 from scenes.rounding import decimals_needed
+from scenes.structure import in_one, spoken
 from scenes.texts import Template
-from scenes.values import Scalar, compute, constant, joined
+from scenes.values import Scalar, compute, constant
 
 #: Columns of the table and of the small plots above it.
 COLUMNS_LEFT, COLUMN_PITCH = -5.6, 3.03
 #: The curves run on a little after the last position.
 BEYOND = 0.3
+#: Letters of a sentence that can be shown both ways in a question.
+LONGEST = 12
 
 
 class PositionalEncoding(LectureScene):
@@ -102,12 +105,10 @@ class PositionalEncoding(LectureScene):
     # -- beats ---------------------------------------------------------------------------------
 
     def question(self) -> None:
-        between = "" if all(len(token) == 1 for token in self.training.source) else " "
-        facts = {
-            "sentence": joined(self.tokens, between),
-            "reversed": joined(self.tokens[::-1], between),
-        }
-        with self.beat("question", facts):
+        words = spoken(self.training, "source")
+        facts = {"sentence": in_one(words), "reversed": in_one(words[::-1])}
+        long = len(facts["sentence"]) > LONGEST
+        with self.beat("question", {} if long else facts, variant="long" if long else ""):
             pass
 
     def order(self) -> None:

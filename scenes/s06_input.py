@@ -1,7 +1,8 @@
 """Scene 6, steps 12-13: how one vector says both which word and which place.
 
-Claims: the input of encoder and decoder is the word's row of E plus the place's row of PE, cell by
-cell; the same word at another place gets another vector; both sentences use the same PE.
+Claims: the input of encoder and decoder is the word's row of E, scaled where the model does so,
+plus the place's row of PE, cell by cell; the same word at another place gets another vector; both
+sentences use the same PE.
 Reads of the training pass: ``encoder.embedded``, ``encoder.input``, ``positional``,
 ``decoder.embedded``, ``decoder.input``.
 """
@@ -43,6 +44,7 @@ from scenes.parts import (
     sized,
 )
 from scenes.rounding import decimals_needed
+from scenes.structure import following, is_scaled, positional
 
 SIDES = {"source": "encoder", "target": "decoder"}
 COLORS = {"source": theme.ENCODER, "target": theme.TRAINING}
@@ -86,12 +88,13 @@ class Input(LectureScene):
             side: [run.size(f"{part}.input", axis) for axis in (0, 1)]
             for side, part in SIDES.items()
         }
-        self.positional = run["positional"]
+        self.places = {side: positional(run, side) for side in SIDES}
+        self.scaled = is_scaled(run)
         self.last = len(run.source) - 1
         words = [scalar for side in SIDES for scalar in self.embedded[side].scalars()]
         self.decimals = decimals_needed([scalar.exact for scalar in words], 4)
         self.word_fill = signed(words)
-        self.place_fill = signed(self.positional.scalars())
+        self.place_fill = signed(*(table.scalars() for table in self.places.values()))
         self.sum_fill = signed(*(values.scalars() for values in self.inputs.values()))
 
     # -- parts ---------------------------------------------------------------------------------
@@ -109,10 +112,10 @@ class Input(LectureScene):
             label.place([LABEL_X, E_Y, 0], RIGHT),
         )
 
-    def place_row(self, i: int) -> VGroup:
+    def place_row(self, side: str, i: int) -> VGroup:
         """A place's row of PE."""
         label = Phrase(f"pos {i}", color=theme.MUTED).place([LABEL_X, PE_Y, 0], RIGHT)
-        return VGroup(self.vector(self.positional[i], PE_Y, 4, self.place_fill), label)
+        return VGroup(self.vector(self.places[side][i], PE_Y, 4, self.place_fill), label)
 
     def sum_grid(self, side: str) -> Grid:
         """The input matrix in its place under E and PE."""
@@ -152,12 +155,14 @@ class Input(LectureScene):
             pass
 
     def two_vectors(self) -> None:
-        self.word, self.place = self.word_row("source", 0), self.place_row(0)
+        self.word, self.place = self.word_row("source", 0), self.place_row("source", 0)
         self.columns = VGroup()
         for j, cell in enumerate(self.word[0].cells):
             name = Phrase(f"d{j}", size=theme.SMALL, color=theme.MUTED)
             self.columns.add(name.place([cell.get_x(), HEAD_Y, 0]))
-        self.notes = VGroup(self.note("word", E_Y), self.note("place", PE_Y))
+        self.notes = VGroup(
+            self.note("scaled_word" if self.scaled else "word", E_Y), self.note("place", PE_Y)
+        )
         with self.beat("parts", {"token": self.tokens["source"][0]}):
             self.play(self.answer(), run_time=theme.FADE)
             self.play(FadeIn(self.columns, self.word, shift=0.15 * DOWN), run_time=theme.MOVE)
@@ -172,7 +177,8 @@ class Input(LectureScene):
         ends = [SIGN_X - 0.14, y, 0], [float(grid.cells.get_right()[0]), y, 0]
         self.rule = Line(*ends, stroke_width=2, color=theme.MUTED)
         self.plus = Phrase(PLUS, size=30, color=theme.MUTED).place([SIGN_X, PE_Y, 0])
-        self.sum_formula = formula("X = E + P E", size=56, at=(4.7, -0.35, 0))
+        sum_ = "X = sqrt(d) thin E + P E" if self.scaled else "X = E + P E"
+        self.sum_formula = formula(sum_, size=48 if self.scaled else 56, at=(4.7, -0.35, 0))
         self.sum_note = self.label("encoder_input", size=theme.HEADING, color=theme.ENCODER)
         self.sum_note.place([4.7, -1.05, 0])
         marks = [self.pair_mark(j) for j in range(grid.shape[1])]
@@ -203,7 +209,7 @@ class Input(LectureScene):
         """The row of E and the row of PE make room for those of token ``i``."""
         old, (word, place) = (
             VGroup(self.word, self.place),
-            (self.word_row(side, i), self.place_row(i)),
+            (self.word_row(side, i), self.place_row(side, i)),
         )
         self.play(FadeOut(old), run_time=run_time / 2)
         self.play(FadeIn(word, place), run_time=run_time / 2)
@@ -232,7 +238,7 @@ class Input(LectureScene):
 
     def other_place(self) -> None:
         grid, token = self.grid, self.tokens["source"][0]
-        pairs = zip(self.embedded["source"][0], self.positional[self.last], strict=True)
+        pairs = zip(self.embedded["source"][0], self.places["source"][self.last], strict=True)
         values = [word + place for word, place in pairs]
         y = X_Y - PITCH * self.last
         moved = self.vector(values, y, grid.decimals, self.sum_fill)
@@ -288,7 +294,7 @@ class Input(LectureScene):
             row_color=color,
         )
         corner = grid.cell(0, 0).get_left()
-        grid.shift([left - corner[0], 1.65 - corner[1], 0])
+        grid.shift([left - corner[0], 1.65 - corner[1], 0]).keep_inside(slack=0.6)
         x, foot = float(grid.cells.get_x()), float(grid.cells.get_bottom()[1])
         head = sized(self.label(side, size=theme.HEADING, color=color), tuple(self.sizes[side]))
         head.shift([x - head.get_x(), 2.4 - head[0].midline, 0])
@@ -300,7 +306,7 @@ class Input(LectureScene):
     def both_inputs(self) -> None:
         source, source_rest = self.small("source", -5.75)
         target, target_rest = self.small("target", 1.5)
-        written = range(1, len(self.tokens["target"]))
+        written = range(1, len(following(self.training)) + 1)
         firsts = [VGroup(*(target.row_cells(i) for i in range(n))) for n in written]
         prefixes = [outline(rows, color=theme.INFERENCE, stroke=5) for rows in firsts]
         whole = outline(target.cells, color=theme.TRAINING, stroke=5)
@@ -315,6 +321,6 @@ class Input(LectureScene):
                 self.play(ReplacementTransform(one, other), run_time=0.5)
 
     def takeaway(self) -> None:
-        with self.beat("takeaway"):
+        with self.beat("takeaway", variant="scaled" if self.scaled else ""):
             pass
         self.leave()

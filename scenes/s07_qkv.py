@@ -1,9 +1,10 @@
 """Scene 7, steps 14-22: how one vector becomes a query, a key and a value.
 
-Claims: each role has a matrix of its own; a number of q is one row of WQ times the token's vector;
+Claims: each role has a matrix of its own; a number of q is one row of WQ times the token's vector,
+plus a bias where there is one;
 all tokens go through the same matrices; each head, where there are two, has its own rows of them.
 Reads of the training pass: ``encoder.input`` and ``encoder.0.self_attn``: q, k, v; of the weights
-``encoder.0.self_attn``: q_proj, k_proj, v_proj.
+``encoder.0.self_attn``: q_proj, k_proj, v_proj, and the biases of q_proj.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from manim import (
     FadeOut,
     GrowArrow,
     LaggedStart,
+    Mobject,
     ReplacementTransform,
     TransformFromCopy,
     VGroup,
@@ -44,7 +46,9 @@ from scenes.parts import (
     outline,
     signed,
 )
+from scenes.parts.shapes import fitting, shortened
 from scenes.rounding import decimals_needed
+from scenes.structure import bias
 from scenes.values import Scalar, Values
 
 ROLES = ("q", "k", "v")
@@ -92,6 +96,7 @@ class Qkv(LectureScene):
         self.input = run["encoder.input"]
         self.roles: dict[str, Values] = {role: run[f"{part}.{role}"] for role in ROLES}
         self.weights = {role: run.weight(f"{part}.{role}_proj.weight") for role in ROLES}
+        self.biases = {role: bias(run, f"{part}.{role}_proj") for role in ROLES}
         self.d_k = self.roles["q"].shape[2]
         self.sizes = {
             "count": Say(run.size("encoder.input", 0), 0),
@@ -104,7 +109,9 @@ class Qkv(LectureScene):
         self.places = self.decimals(self.x), self.decimals(self.head_rows("q", 0)[0])
 
     def decimals(self, scalars: list[Scalar]) -> int:
-        return decimals_needed([scalar.exact for scalar in scalars], 3)
+        """Decimals of factors: fewer where a bias stands beside them."""
+        most = 3 if self.biases["q"] is None else 2
+        return decimals_needed([scalar.exact for scalar in scalars], most)
 
     def head_rows(self, role: str, head: int) -> list[list[Scalar]]:
         """The rows of a role's weights that belong to a head."""
@@ -150,26 +157,37 @@ class Qkv(LectureScene):
         return card
 
     def first_number(self) -> None:
-        q = self.roles["q"][0, self.asking]
+        q, biases = self.roles["q"][0, self.asking], self.biases["q"]
+        biased = biases is not None
         self.product = product = Projection(
             self.x,
             self.head_rows("q", 0),
             list(q),
             left=-5.62,
             top=2.2,
-            cell=(2.3, 0.7),
+            cell=(2.02 if biased else 2.3, 0.7),
             decimals=(*self.places, 4),
             size=30,
             color=theme.QUERY,
-            result=(4.75, 1.79),
+            result=(4.97, 1.57) if biased else (4.75, 1.79),
+            bias=[biases[i] for i in range(self.d_k)] if biases is not None else None,
         )
-        label = Phrase(self.token["token"], size=30, bold=True).place([-6.1, 2.2, 0])
+        (shown,) = shortened([self.token["token"]], 0.8)
+        label = Phrase(shown, size=fitting([shown], 0.8, 30), bold=True).place([-6.1, 2.2, 0])
         rows_y = product.rows.get_y()
         w = formula("{{W_Q : q}}", size=40, at=(-6.12, rows_y, 0))
         name = Phrase(NAMES["q"], size=30, color=theme.QUERY, bold=True)
         name.place([product.results.get_x(), 2.2, 0])
         self.work_labels = VGroup(label, w, name)
-        with self.beat("first", self.token):
+        for column in product.bias_parts[:-1]:
+            at = (column.cells.get_x(), 2.2, 0)
+            self.work_labels.add(formula("{{b_Q : q}}", size=40, at=at))
+        self.play_first(w, name, label)
+
+    def play_first(self, w: Mobject, name: Phrase, label: Phrase) -> None:
+        product, biases = self.product, self.work_labels[3:]
+        variant = "biased" if len(biases) else ""
+        with self.beat("first", self.token, variant=variant):
             self.play(FadeOut(self.old), run_time=0.3)
             self.play(
                 Flight(self.vector, product.input),
@@ -177,7 +195,7 @@ class Qkv(LectureScene):
                 Flight(self.word.label, label),
                 run_time=theme.MOVE,
             )
-            self.play(FadeIn(product.rows, w), run_time=0.6)
+            self.play(FadeIn(product.rows, w, product.bias_parts, biases), run_time=0.6)
             self.mark = outline(product.rows[0].cells, color=theme.QUERY, stroke=4)
             self.play(Create(self.mark), run_time=0.4)
             self.work_out(0, 0.55)
@@ -198,7 +216,10 @@ class Qkv(LectureScene):
     def work_out(self, i: int, pace: float) -> None:
         """Row ``i`` of WQ times the vector: the products one by one, then their sum."""
         product, (dx, dw) = self.product, self.places
-        weights = self.head_rows("q", 0)[i]
+        weights, extra = self.head_rows("q", 0)[i], {}
+        if product.bias is not None:
+            number = Term(product.bias.scalars[i], product.bias.decimals, theme.QUERY)
+            extra = {"bias": number, "bias_x": float(product.bias.cells.get_x())}
         self.sum = total = DotProduct(
             [Term(s, dx) for s in self.x],
             [Term(s, dw, theme.QUERY) for s in weights],
@@ -210,6 +231,7 @@ class Qkv(LectureScene):
             result_width=product.results.cells.width,
             decimals=min(4, dx + dw),
             size=26,
+            **extra,
         )
         for j, (one, times, two) in enumerate(total.products):
             signs = [times, *([total.signs[0][j - 1]] if j else [])]
@@ -219,12 +241,16 @@ class Qkv(LectureScene):
                 self.swing(product.rows[i].numbers[j], two, -1.0),
                 run_time=pace,
             )
+        for number in total.bias:
+            sign = FadeIn(total.signs[0][-1])
+            self.play(sign, fly(product.bias.numbers[i], number), run_time=pace)
+        parents = [*total.products, *total.bias]
         self.play(
             FadeIn(total.equal, total.signs[1]),
             LaggedStart(
                 *(
                     FadeIn(number, target_position=parent)
-                    for parent, number in zip(total.products, total.worked, strict=True)
+                    for parent, number in zip(parents, total.worked, strict=True)
                 ),
                 lag_ratio=0.25,
             ),
@@ -259,16 +285,16 @@ class Qkv(LectureScene):
             **labels,
         )
         corner = grid.cell(0, 0).get_left()
-        return grid.shift([left - corner[0], first - corner[1], 0])
+        grid.shift([left - corner[0], first - corner[1], 0])
+        return grid.keep_inside(theme.LEFT_EDGE + 0.9)
 
     def column(self, role: str, left: float) -> VGroup:
         """A role of head 1: its name, its matrix, how it is made, and its weights."""
         grid = self.grid(role, 0, left, FIRST_ROW, CELL[1])
         x = float(grid.cells.get_x())
         name = Phrase(NAMES[role], size=30, color=COLORS[role], bold=True).place([x, HEAD_Y, 0])
-        letter = role.upper()
         made = formula(
-            rf"{{{{{letter} : {role}}}}} = X {{{{W_{letter}^top : {role}}}}}",
+            self.product_of(role),
             size=38,
             at=(x, FORMULA_Y, 0),
         )
@@ -283,6 +309,12 @@ class Qkv(LectureScene):
             )
             weights.add(line.at(left, WEIGHT_Y - 0.55 * i))
         return VGroup(name, grid, made, weights)
+
+    def product_of(self, role: str) -> str:
+        """How a role's matrix is made, as a formula."""
+        letter = role.upper()
+        made = rf"{{{{{letter} : {role}}}}} = X {{{{W_{letter}^top : {role}}}}}"
+        return made if self.biases[role] is None else rf"{made} + {{{{b_{letter} : {role}}}}}"
 
     def all_queries(self) -> None:
         left = COLUMNS["v"]
@@ -301,14 +333,13 @@ class Qkv(LectureScene):
         head = Phrase("X", size=30, bold=True).place([inputs.cells.get_x(), HEAD_Y, 0])
         y = float(grid.cells.get_y())
         through = arrow([1.15, y, 0], [left - 0.72, y, 0], color=theme.QUERY, width=4)
-        large = formula(
-            "{{Q : q}} = X {{W_Q^top : q}}", size=64, at=(inputs.cells.get_x(), -1.4, 0)
-        )
+        large = formula(self.product_of("q"), size=64, at=(inputs.cells.get_x(), -1.4, 0))
         label = formula("{{W_Q : q}}", size=38).next_to(weights, LEFT, buff=0.2)
         self.inputs = VGroup(inputs, head, through, large, label)
         product = self.product
         with self.beat("queries", {"count": self.sizes["count"]}):
-            self.play(FadeOut(self.sum, self.mark, product.arrows), run_time=theme.FADE)
+            gone = VGroup(self.sum, self.mark, product.arrows, product.bias_parts)
+            self.play(FadeOut(gone), run_time=theme.FADE)
             self.play(
                 *self.becomes(product.input, inputs.row_cells(0), inputs.row_numbers(0)),
                 *self.becomes(product.results, grid.row_cells(0), grid.row_numbers(0)),

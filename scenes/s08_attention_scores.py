@@ -34,6 +34,7 @@ from scenes.parts import (
     outline,
     row_sums,
 )
+from scenes.parts.shapes import fitting, is_wide
 
 
 class AttentionScores(LectureScene):
@@ -107,9 +108,9 @@ class AttentionScores(LectureScene):
         boxes = VGroup(
             outline(query, color=theme.QUERY, stroke=4), outline(key, color=theme.KEY, stroke=4)
         )
-        link = arrow(
-            boxes[0].get_right(), boxes[1].get_left() + 0.75 * LEFT, color=theme.WEIGHT, buff=0.12
-        )
+        end = boxes[1].get_left() + 0.75 * LEFT
+        end[0] = min(end[0], self.k_grid.row_labels[j].get_left()[0])
+        link = arrow(boxes[0].get_right(), end, color=theme.WEIGHT, buff=0.12)
         names = [Phrase(self.text(key), self.pair, size=theme.HEADING) for key in ("dot", "score")]
         values = self.q[i], self.k[j], self.dots[i, j], self.scores[i, j], self.d_k
         self.lines = lines = ScoreLines(*values, names, ys=(-1.2, -1.86))
@@ -152,6 +153,7 @@ class AttentionScores(LectureScene):
             self.play(table.show_weights())
 
     def heat(self, head: int, x: float) -> Grid:
+        wide = is_wide(self.tokens)
         grid = Grid.heat(
             self.weights[head],
             rows=self.tokens,
@@ -159,9 +161,9 @@ class AttentionScores(LectureScene):
             cell=(1.06, 0.84),
             row_color=theme.QUERY,
             column_color=theme.KEY,
-            label_size=theme.HEADING,
+            label_size=fitting(self.tokens, 1.0),
         )
-        return grid.shift([x, 0.3, 0] - grid.cells.get_center())
+        return grid.shift([x + (0.22 if wide else 0), 0.3, 0] - grid.cells.get_center())
 
     def fill_heatmap(self) -> None:
         self.heat_1 = heat = self.heat(0, -3.3)
@@ -216,6 +218,7 @@ class AttentionScores(LectureScene):
 
     def takeaway(self) -> None:
         case = wording.largest(self.weights[0, self.asking], self.pair["query"], self.tokens)
-        with self.beat("takeaway", case.facts, variant=case.name):
+        name = "one_wide" if case.name == "one" and is_wide(self.tokens) else case.name
+        with self.beat("takeaway", case.facts, variant=name):
             pass
         self.leave()

@@ -2,10 +2,10 @@
 
 Claims: a head's output is the sum of the values by their weights; the heads are joined and mixed by
 WO; the input is added back; LayerNorm takes the mean off and divides by the root of variance plus
-epsilon; the FFN changes the width, drops what is below zero and changes it back; then Add & Norm
-once more.
+epsilon, and then applies its gain and shift, if it has them; the FFN changes the width, applies its
+activation and changes it back; then Add & Norm once more, or Add where norms come first.
 Reads of the training pass: ``encoder.input`` and ``encoder.0`` from self_attn.weights to norm2; of
-the weights ``encoder.0``: out_proj, linear1, linear2.
+the weights ``encoder.0``: out_proj, linear1, linear2, their biases, the norms' gains and shifts.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from scenes.parts import (
     Connections,
     Equation,
     Flight,
+    GainAndShift,
     Grid,
     Number,
     Phrase,
@@ -51,11 +52,13 @@ from scenes.parts import (
     outline,
     row,
 )
+from scenes.parts.shapes import fitting, is_wide
+from scenes.parts.strips import ADD, AGAIN, BOXES, FFN, MIX, NORM
 from scenes.rounding import decimals_needed
+from scenes.structure import bias, gain_and_shift, is_pre, sublayers
 from scenes.values import Scalar, compute, constant, rounded
 
 LAYER = "encoder.0"
-STAGES = ("attention", "norm", "ffn", "norm")
 #: The columns of the feed-forward network: left edges; cells of the wide and the narrow ones.
 FFN_X, FFN_HEAD_Y, FFN_Y = (-6.54, -2.7, 1.14, 4.99), 1.76, -0.37
 WIDE, NARROW = (1.55, 0.41), (1.55, 0.62)
@@ -101,6 +104,12 @@ class EncoderLayer(LectureScene):
 
     def read_trace(self) -> None:
         run, part = self.training, f"{LAYER}.self_attn"
+        self.place = run.setting("norm.place")
+        self.pre = is_pre(run)
+        self.attention, self.ffn = sublayers(run, "encoder", 0)
+        #: the norm between the two sub-layers
+        self.norm = (self.ffn if self.pre else self.attention).norm
+        self.learned = gain_and_shift(run, self.norm)
         self.tokens, self.asking = wording.named(run.source), 0
         self.token = {"token": self.tokens[self.asking]}
         self.weights, self.values = run[f"{part}.weights"], run[f"{part}.v"]
@@ -124,8 +133,8 @@ class EncoderLayer(LectureScene):
     # -- parts ---------------------------------------------------------------------------------
 
     def stage(self, n: int) -> Stages:
-        names = [self.text(f"stage_{name}") for name in STAGES]
-        return Stages(names, n, theme.ENCODER)
+        names = [self.text(f"stage_{name}") for name in BOXES[self.place]]
+        return Stages(names, self.place, n, theme.ENCODER)
 
     def next_stage(self, n: int, *gone: Mobject) -> None:
         """Light the next box, and clear what the last one needed."""
@@ -135,8 +144,10 @@ class EncoderLayer(LectureScene):
     def strip(self, name: str, key: str, line: float, **options: float) -> Strip:
         """The token's row of an array of the trace."""
         values = self.training[name][self.asking]
-        caption = self.label(key, size=theme.BODY, color=theme.INK)
-        return Strip(values, caption, line, **options)
+        return Strip(values, self.caption(key), line, **options)
+
+    def caption(self, key: str) -> Phrase:
+        return self.label(key, size=theme.BODY, color=theme.INK)
 
     def settle(self, row_: Strip | Vector, *also: Mobject) -> None:
         """The cells of a row come down into their places, one column after the other."""
@@ -200,7 +211,7 @@ class EncoderLayer(LectureScene):
     def join_heads(self) -> None:
         name = f"{LAYER}.self_attn.concat"
         self.joined = joined = self.strip(name, "joined", 1.6, cell=2.2, size=34)
-        self.stages = self.stage(0)
+        self.stages = self.stage(MIX)
         token = Token(self.token["token"], color=theme.ENCODER, size=30, filled=True)
         token.move_to([theme.LEFT_EDGE + token.width / 2, Strip.y(0.65), 0])
         d_v, halves = self.values.shape[2], []
@@ -228,6 +239,7 @@ class EncoderLayer(LectureScene):
 
     def project(self) -> None:
         weights = self.matrix("self_attn.out_proj")
+        added = bias(self.training, f"{LAYER}.self_attn.out_proj")
         decimals = decimals_needed([w.exact for line in weights for w in line], 3)
         self.output = list(self.training[f"{LAYER}.self_attn.output"][self.asking])
         self.product = product = Projection(
@@ -236,18 +248,22 @@ class EncoderLayer(LectureScene):
             self.output,
             left=Strip.LEFT_OF_CELLS,
             top=1.5,
-            cell=(1.7, 0.62),
+            cell=(1.7 if added is None else 1.36, 0.62),
             result=(4.6, 1.94),
+            bias=None if added is None else list(added),
             decimals=(4, decimals, 4),
             size=28,
             apart=0.36,
         )
-        name = formula("W_O", size=44, at=(-4.3, product.rows.get_y(), 0))
+        name = VGroup(formula("W_O", size=44, at=(-4.3, product.rows.get_y(), 0)))
+        for column in product.bias_parts[:-1]:
+            name.add(formula("b_O", size=40, at=(column.get_x(), 1.5, 0)))
         head = self.label("projected", size=theme.BODY, color=theme.INK)
         head.place([product.results.get_x(), 1.5, 0])
         joined = self.joined
         facts = {} if self.heads == "one" else {"heads": self.sizes["heads"]}
-        with self.beat("project", facts, variant="one" if self.heads == "one" else "more"):
+        case = "one" if self.heads == "one" else "more"
+        with self.beat("project", facts, variant=case if added is None else f"biased_{case}"):
             self.play(FadeOut(self.old), run_time=0.3)
             self.play(
                 joined.caption.animate.place([theme.LEFT_EDGE, 1.5, 0], LEFT),
@@ -255,25 +271,28 @@ class EncoderLayer(LectureScene):
                 Flight(joined.numbers, product.input.numbers),
                 run_time=0.7,
             )
-            self.play(FadeIn(product.rows, name), run_time=0.5)
+            self.play(FadeIn(product.rows, product.bias_parts, name), run_time=0.5)
             self.play(FadeIn(head), run_time=0.3)
             for i in range(len(weights)):
                 self.play(
                     GrowArrow(product.arrows[i]), FadeIn(product.results.whole(i)), run_time=0.4
                 )
         self.old = VGroup(joined.caption, product.input, product.rows, product.arrows, name, head)
+        self.old.add(product.bias_parts)
 
     # -- the first Add & Norm ------------------------------------------------------------------
 
     def residual(self) -> None:
-        x = self.strip("encoder.input", "input", 0)
-        change = self.strip(f"{LAYER}.self_attn.output", "output", 1)
-        self.total = total = self.strip(f"{LAYER}.add1", "total", 2)
-        self.normed = normed = self.strip(f"{LAYER}.norm1.output", "normed", 3)
+        x = self.strip(self.attention.x, "input", 0)
+        change = self.strip(self.attention.output, "output", 1)
+        self.total = total = self.strip(self.attention.total, "total", 2)
+        learned = any(part is not None for part in self.learned)
+        kind, key = ("normalised", "normalised") if learned else ("output", "normed")
+        self.normed = normed = self.strip(f"{self.norm}.{kind}", key, 3)
         block = AddAndNorm(x, change, total, normed, [])
         results = self.product.results
         with self.beat("residual", self.token):
-            self.next_stage(1, self.old)
+            self.next_stage(ADD, self.old)
             self.play(
                 ReplacementTransform(results.cells, change.grid.cells),
                 Flight(results.numbers, change.numbers),
@@ -296,6 +315,8 @@ class EncoderLayer(LectureScene):
     def mean_of(self, scalars: list[Scalar], mean: Scalar, key: str, n: int) -> VGroup:
         """How a mean is worked out, to the right of the n-th line."""
         count = self.sizes["d"].scalar
+        if key == "variance" and self.training.setting("norm.variance") == "unbiased":
+            count = count - constant(1)
         for decimals in range(4, -1, -1):
             left = [Term(compute("add", *scalars), decimals), OVER, Term(count, 0, theme.MUTED)]
             result = Term(mean, decimals, theme.ENCODER, bold=True)
@@ -310,10 +331,8 @@ class EncoderLayer(LectureScene):
 
     def mean_and_variance(self) -> None:
         run, i = self.training, self.asking
-        values = list(run[f"{LAYER}.add1"][i])
-        self.mean, self.variance = (
-            run[f"{LAYER}.norm1.{name}"][i] for name in ("mean", "variance")
-        )
+        values = list(run[self.attention.total][i])
+        self.mean, self.variance = (run[f"{self.norm}.{name}"][i] for name in ("mean", "variance"))
         apart = [value - self.mean for value in values]
         squares = [value * value for value in apart]
         self.apart, apart_name = self.line(apart, "x - mu", 1)
@@ -321,7 +340,10 @@ class EncoderLayer(LectureScene):
         mean = self.mean_of(values, self.mean, "mean", 0)
         variance = self.mean_of(squares, self.variance, "variance", 2)
         with self.beat("statistics", {"d": self.sizes["d"]}):
-            self.play(FadeOut(self.old), run_time=0.3)
+            if self.pre:
+                self.next_stage(NORM, self.old)
+            else:
+                self.play(FadeOut(self.old), run_time=0.3)
             self.play(self.total.animate.go_to(0), run_time=0.6)
             self.play(FadeIn(mean, shift=0.2 * RIGHT), run_time=0.5)
             self.settle(self.apart, apart_name)
@@ -330,17 +352,25 @@ class EncoderLayer(LectureScene):
         self.old = VGroup(self.total, mean, apart_name, self.apart, squared_name, squared, variance)
 
     def normalise(self) -> None:
-        eps = constant(self.training.layer_norm_eps)
-        deviation = compute("sqrt", self.variance + eps)
+        run, eps = self.training, constant(self.training.layer_norm_eps)
+        outside = run.setting("norm.eps_in") == "outside"
+        deviation = compute("sqrt", self.variance if outside else self.variance + eps)
+        if outside:
+            deviation = deviation + eps
         y = Strip.y(3)
-        over = formula("div sqrt(sigma^2 + epsilon)", size=34)
+        over = formula(
+            "div (sigma + epsilon)" if outside else "div sqrt(sigma^2 + epsilon)", size=34
+        )
         over.move_to([NOTE_X + over.width / 2, y + 0.2, 0])
         number = Number(deviation, 4, size=22, color=theme.ENCODER, bold=True)
         equal = Phrase("=", size=22, color=theme.MUTED)
         worked = row(equal, number, gap=0.1, at=[NOTE_X, y - 0.26, 0])
-        case = wording.flat(self.training.model("groups"), self.variance)
+        groups = run.model("groups")
+        case, learned = wording.flat(groups, self.variance), wording.learned_norm(groups)
         if case.name == "none":
-            case = wording.divisor(self.training, self.variance)
+            case = wording.divisor(run, self.variance)
+            if learned.name != "none":
+                case = wording.Case("learned") + case + learned
         with self.beat("normalise", case.facts, variant=case.name):
             self.play(FadeIn(over, worked, shift=0.2 * RIGHT), run_time=0.5)
             mark, frame = (
@@ -351,7 +381,28 @@ class EncoderLayer(LectureScene):
             self.settle(self.normed, self.normed.caption)
             self.play(ReplacementTransform(mark, frame), run_time=0.4)
             self.regroup(self.normed.caption, self.normed.grid.cells, self.normed.numbers)
-        self.old.add(over, worked, frame)
+            self.old.add(over, worked, frame)
+            if learned.name != "none":
+                self.wait(1.0)
+                self.times_gain_plus_shift()
+
+    def times_gain_plus_shift(self) -> None:
+        """The learned part of the norm: γ times what is normalised, plus β."""
+        gain, shift = (
+            None if values is None else Strip(values, self.caption(key), 0)
+            for key, values in zip(("gain", "shift"), self.learned, strict=True)
+        )
+        result = self.strip(f"{self.norm}.output", "normed", 0)
+        learned = GainAndShift(self.normed, gain, shift, result)
+        self.play(FadeOut(self.old), run_time=0.3)
+        self.play(self.normed.animate.go_to(0), run_time=0.6)
+        for line, sign in zip(learned.lines, learned.signs, strict=True):
+            self.play(FadeIn(line, sign, shift=0.2 * DOWN), run_time=0.5)
+        self.play(Create(learned.rule), run_time=0.3)
+        self.settle(result, result.caption)
+        self.old = VGroup(self.normed, *learned.lines, *learned.signs, learned.rule)
+        self.normed = result
+        self.regroup(result.caption, result.grid.cells, result.numbers)
 
     # -- the feed-forward network --------------------------------------------------------------
 
@@ -366,7 +417,10 @@ class EncoderLayer(LectureScene):
         name = self.label(key, facts, size=22, color=theme.INK)
         return name.place([column.cells.get_x(), FFN_HEAD_Y, 0])
 
-    def fan_name(self, typst: str, one: Vector, other: Vector) -> Mobject:
+    def fan_name(self, n: int, one: Vector, other: Vector) -> Mobject:
+        """What lies between two columns: a matrix, or a matrix times them plus a bias."""
+        biased = bias(self.training, f"{LAYER}.ffn.linear{n}") is not None
+        typst = f"W_{n} x + b_{n}" if biased else f"W_{n}"
         x = (one.cells.get_right()[0] + other.cells.get_left()[0]) / 2
         return formula(typst, size=36, at=(x, FFN_HEAD_Y, 0))
 
@@ -377,11 +431,11 @@ class EncoderLayer(LectureScene):
         fan = Connections(self.narrow, self.wide, self.matrix("ffn.linear1"))
         names = VGroup(
             self.column_name("narrow", self.narrow, "d"),
-            self.fan_name("W_1", self.narrow, self.wide),
+            self.fan_name(1, self.narrow, self.wide),
             self.column_name("wide", self.wide, "d_ff"),
         )
         with self.beat("expand", self.width.facts, variant=self.width.name):
-            self.next_stage(2, self.old, normed.caption)
+            self.next_stage(FFN, self.old, normed.caption)
             self.play(
                 ReplacementTransform(normed.grid.cells, self.narrow.cells),
                 Flight(normed.numbers, self.narrow.numbers),
@@ -398,11 +452,12 @@ class EncoderLayer(LectureScene):
 
     def relu(self) -> None:
         self.kept = kept = self.column(self.active, 2, wide=True)
-        name = self.column_name("relu", kept)
+        kind = self.training.setting("activation")
+        name = self.column_name(wording.ACTIVATIONS[kind], kept)
         ways = VGroup(*(self.way(j) for j in range(len(self.active))))
         dead = [j for j in range(len(self.hidden)) if self.is_negative(j)]
         marks = VGroup(*(outline(VGroup(kept.cells[j]), color=theme.MUTED, buff=0) for j in dead))
-        case = wording.activation(self.training.setting("activation"), self.hidden)
+        case = wording.activation(kind, self.hidden)
         with self.beat("relu", case.facts, variant=case.name):
             self.play(FadeIn(name), run_time=0.3)
             moves = (
@@ -416,7 +471,9 @@ class EncoderLayer(LectureScene):
         self.old.add(kept, name, ways, marks)
 
     def is_negative(self, j: int) -> bool:
-        """Whether a hidden number shows below zero."""
+        """Whether a hidden number shows below zero, so that ReLU stops it."""
+        if self.training.setting("activation") != "relu":
+            return False
         return rounded(self.hidden[j], wording.VALUES).exact < 0
 
     def way(self, j: int) -> VGroup:
@@ -431,11 +488,11 @@ class EncoderLayer(LectureScene):
         return ways.set_stroke(theme.MUTED, width=3)
 
     def contract(self) -> None:
-        values = list(self.training[f"{LAYER}.ffn.output"][self.asking])
+        values = list(self.training[self.ffn.output][self.asking])
         self.back = self.column(values, 3, wide=False)
         fan = Connections(self.kept, self.back, self.matrix("ffn.linear2"))
         names = VGroup(
-            self.fan_name("W_2", self.kept, self.back),
+            self.fan_name(2, self.kept, self.back),
             self.column_name("narrow", self.back, "d"),
         )
         with self.beat("contract", {"d": self.sizes["d"]}, variant=self.width.name):
@@ -448,27 +505,38 @@ class EncoderLayer(LectureScene):
         self.old.remove(self.narrow)
         self.old.add(fan, names)
 
-    # -- the second Add & Norm, and all tokens -------------------------------------------------
+    # -- the second addition, and all tokens ---------------------------------------------------
 
     def second_add_and_norm(self) -> None:
-        x = self.strip(f"{LAYER}.norm1.output", "ffn_input", 0)
-        change = self.strip(f"{LAYER}.ffn.output", "ffn_output", 1)
-        places = {name: self.training[f"{LAYER}.norm2.{name}"] for name in ("mean", "variance")}
-        notes = [self.note(name, values[self.asking]) for name, values in places.items()]
-        total = self.strip(f"{LAYER}.add2", "total", 2)
-        self.last = self.strip(f"{LAYER}.norm2.output", "normed", 3)
-        block = AddAndNorm(x, change, total, self.last, notes)
-        with self.beat("again", self.token):
-            self.next_stage(3, self.old)
-            self.play(*self.becomes(self.narrow, x), *self.becomes(self.back, change), run_time=0.8)
+        x = self.strip(self.ffn.x, "before_ffn" if self.pre else "ffn_input", 0)
+        change = self.strip(self.ffn.output, "ffn_output", 1)
+        total = self.strip(self.ffn.total, "total", 2)
+        normed, notes = None, []
+        if not self.pre:
+            places = {n: self.training[f"{self.ffn.norm}.{n}"] for n in ("mean", "variance")}
+            notes = [self.note(name, values[self.asking]) for name, values in places.items()]
+            normed = self.strip(self.ffn.leaves, "normed", 3)
+        block = AddAndNorm(x, change, total, normed, notes, self.learned_note())
+        self.last = normed or total
+        arrives = [FadeIn(x)] if self.pre else self.becomes(self.narrow, x)
+        gone = [self.narrow] if self.pre else []
+        with self.beat("again", self.token, variant="pre" if self.pre else ""):
+            self.next_stage(AGAIN, self.old, *gone)
+            self.play(*arrives, *self.becomes(self.back, change), run_time=0.8)
             self.play(*block.write(), run_time=0.3)
             self.settle(total, total.caption)
-            self.play(FadeIn(block.notes), run_time=0.3)
-            self.settle(self.last, self.last.caption)
+            if normed is not None:
+                self.play(FadeIn(block.notes), run_time=0.3)
+                self.settle(normed, normed.caption, *block.remarks)
             frame = self.last.grid.frame(color=theme.ENCODER)
             self.play(Create(frame), run_time=0.4)
             self.regroup(block, frame)
-        self.old = VGroup(block.all_but_normed(), frame)
+        self.old = VGroup(block.all_but_last(), frame)
+
+    def learned_note(self) -> Phrase | None:
+        """What the norm does besides, as a remark beside its result."""
+        name = wording.learned_norm(self.training.model("groups")).name
+        return None if name == "none" else self.label(f"learned_{name}", size=22, color=theme.INK)
 
     def note(self, name: str, scalar: Scalar) -> Phrase:
         """A mean or a variance beside the sum, with as many decimals as there is room for."""
@@ -489,26 +557,29 @@ class EncoderLayer(LectureScene):
 
     def whole(self, name: str, left: float, key: str) -> tuple[Grid, Phrase]:
         """An array of all tokens with its heading."""
+        wide = is_wide(self.tokens)
         grid = Grid.signed(
             self.training[name],
             rows=self.tokens,
-            cell=(1.18, 0.82),
+            cell=(1.0 if wide else 1.18, 0.82),
             size=theme.BODY,
             row_color=theme.INK,
-            label_size=28,
+            label_size=fitting(self.tokens, 0.95, 28),
         )
         corner = grid.cell(0, 0).get_left()
+        left += 0.65 if wide else 0
         grid.shift([left - corner[0], 1.35 - corner[1], 0])
         head = self.label(key, size=theme.HEADING, color=theme.ENCODER)
         return grid, head.place([grid.cells.get_x(), 2.25, 0])
 
     def all_tokens(self) -> None:
-        before, before_head = self.whole("encoder.input", -5.95, "before")
-        after, after_head = self.whole(f"{LAYER}.norm2.output", 1.6, "after")
+        before, before_head = self.whole(self.attention.x, -5.95, "before")
+        after, after_head = self.whole(self.ffn.leaves, 1.6, "after")
         i, y = self.asking, float(before.cells.get_y())
-        way = arrow([-0.85, y, 0], [0.75, y, 0], color=theme.ENCODER, width=5, tip=0.22)
+        start = float(before.cells.get_right()[0]) + 0.2
+        way = arrow([start, y, 0], [start + 1.6, y, 0], color=theme.ENCODER, width=5, tip=0.22)
         name = Phrase("Encoder L1", size=22, color=theme.ENCODER, bold=True).place(
-            [-0.05, y + 0.35, 0]
+            [start + 0.8, y + 0.35, 0]
         )
         others = [j for j in range(len(self.tokens)) if j != i]
         with self.beat("all", {"rows": self.sizes["rows"]}):
@@ -525,6 +596,6 @@ class EncoderLayer(LectureScene):
             self.play(LaggedStart(*rows, lag_ratio=0.4), run_time=1.4)
 
     def takeaway(self) -> None:
-        with self.beat("takeaway"):
+        with self.beat("takeaway", variant="pre" if self.pre else ""):
             pass
         self.leave()

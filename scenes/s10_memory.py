@@ -5,8 +5,8 @@ spreads a row of attention, by its entropy, is computed for every row and head; 
 output is the memory from which each cross-attention of the decoder makes its keys and values.
 Where there is only one encoder layer, it stands where the two are compared.
 Reads of the training pass: the first encoder layer's output and ``self_attn.weights``; of the last
-one self_attn.weights and the output of each sub-layer and norm; ``memory``; and, of the decoder's
-last layer that has one, ``cross_attn.k`` and ``.v``.
+one self_attn.weights, the output of each sub-layer, and each norm or sum; ``memory``; and, of the
+decoder's last layer that has one, ``cross_attn.k`` and ``.v``.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from manim import (
     VGroup,
 )
 
+from engine.parameters import ATTENTION_IN
 from scenes import theme, wording
 from scenes.base import LectureScene
 from scenes.parts import (
@@ -42,12 +43,13 @@ from scenes.parts import (
     sized,
 )
 from scenes.parts.icons import tick
-from scenes.parts.machine import outputs
 from scenes.parts.motion import hand_over
 from scenes.parts.ruler import Change, Ruler
+from scenes.parts.shapes import fitting, is_wide
 from scenes.parts.softmax import strongest
-from scenes.parts.sublayers import SubLayers
+from scenes.parts.sublayers import SubLayers, boxes_of, strip_keys
 from scenes.rounding import shown
+from scenes.structure import has, has_final_norm, is_pre, layer_output, sublayers
 from scenes.values import Scalar, Values, compute, constant, rounded
 
 
@@ -87,8 +89,10 @@ class Memory(LectureScene):
         self.tokens = wording.named(run.source)
         self.last = len(run.layers("encoder")) - 1
         self.single = self.last == 0
-        self.first_output = run[outputs(run, "encoder")[1]]
-        self.input = run[outputs(run, "encoder")[self.last]]
+        self.first_output = layer_output(run, "encoder", 0)
+        self.parts = sublayers(run, "encoder", self.last)
+        self.input = run[self.parts[0].x]
+        self.final = has_final_norm(run, "encoder")
         self.layers = (0,) if self.single else (0, self.last)
         self.weights = [run[f"encoder.{layer}.self_attn.weights"] for layer in self.layers]
         self.memory = run["memory"]
@@ -97,6 +101,7 @@ class Memory(LectureScene):
         self.asking_layers, self.asking_layer = looking, looking[-1] + 1
         part = f"decoder.{looking[-1]}.cross_attn"
         self.k, self.v = run[f"{part}.k"][0], run[f"{part}.v"][0]
+        self.biased = has(run, ATTENTION_IN)
         self.full = compute("log", self.shape[0])
         self.asking = 0
 
@@ -118,7 +123,7 @@ class Memory(LectureScene):
             pass
 
     def same_layers(self) -> None:
-        stacks = VGroup(self.stack("L1", -5.2), self.stack("L2", 5.2))
+        stacks = VGroup(self.stack(0, -5.2), self.stack(self.last, 5.2))
         grid = Grid.signed(self.first_output, rows=self.tokens, cell=(1.35, 0.74), size=28)
         grid.shift([0.2, 0, 0] - grid.cells.get_center())
         heading = self.label("first_output", size=theme.HEADING, color=theme.INK)
@@ -140,18 +145,20 @@ class Memory(LectureScene):
         shown = len(self.layers)
         self.old = VGroup(*stacks[:shown], grid, heading, *ways[:shown])
 
-    def stack(self, name: str, x: float) -> VGroup:
-        """A layer's name over its sub-layers."""
-        half = 1.3
+    def stack(self, layer: int, x: float) -> VGroup:
+        """A layer's name over its sub-layers, and the norm that ends the stack."""
+        half, name = 1.3, f"Encoder L{layer + 1}"
         whole = VGroup(
-            Phrase(f"Encoder {name}", size=theme.HEADING, color=self.color, bold=True).place(
-                [x, 2.15, 0]
-            )
+            Phrase(name, size=theme.HEADING, color=self.color, bold=True).place([x, 2.15, 0])
         )
-        for n, part in enumerate(("Self-Attention", "Add & Norm", "FFN", "Add & Norm")):
-            y = 1.25 - 0.83 * n
-            box = Block((x - half, y + 0.31), (x + half, y - 0.31), color=self.color)
-            box.write(Phrase(part, size=theme.BODY))
+        boxes = [box for part in self.parts for box in boxes_of(self.training, part.kind)]
+        if self.final and layer == self.last:
+            boxes.append("Norm")
+        pitch = min(0.83, 2.9 / (len(boxes) - 1))
+        for n, text in enumerate(boxes):
+            y, up = 1.25 - pitch * n, min(0.31, 0.42 * pitch)
+            box = Block((x - half, y + up), (x + half, y - up), color=self.color)
+            box.write(Phrase(text, size=theme.BODY))
             whole.add(box)
         return whole
 
@@ -163,9 +170,10 @@ class Memory(LectureScene):
             cell=(1.12, 0.86),
             row_color=theme.QUERY,
             column_color=theme.KEY,
-            label_size=theme.HEADING,
+            label_size=fitting(self.tokens, 1.0),
         )
-        return grid.shift([-3.3 + 6.75 * layer, -0.25, 0] - grid.cells.get_center())
+        x = -3.3 + 6.75 * layer + (0.3 if is_wide(self.tokens) else 0)
+        return grid.shift([x, -0.25, 0] - grid.cells.get_center())
 
     def heading(self, layer: int) -> Phrase:
         color = self.color if layer else theme.INK
@@ -234,11 +242,11 @@ class Memory(LectureScene):
             full=largest,
             pitch=0.56,
             size=theme.HEADING,
-            label_size=theme.HEADING,
+            label_size=fitting(self.tokens, 0.84),
             label_color=theme.KEY,
             strongest=strongest(self.weights[layer][0, i]),
         )
-        left = self.HALVES[layer] + 0.85
+        left = self.HALVES[layer] + (1.15 if is_wide(self.tokens) else 0.85)
         return bars.shift([left - bars.bars.get_left()[0], 1.75 - bars.bars[0].get_y(), 0])
 
     def how_even(self) -> None:
@@ -283,7 +291,7 @@ class Memory(LectureScene):
 
     def panel(self, head: int) -> VGroup:
         """A head: for each token the entropy in both layers, as numbers and on a ruler."""
-        x = self.HALVES[head]
+        x, wide = self.HALVES[head], is_wide(self.tokens)
         places = (x + 4.3, x + 5.4)[: len(self.layers)]
         name = Phrase(f"Head {head + 1}", size=theme.HEADING, bold=True).place([x, 2.3, 0], LEFT)
         whole = VGroup(VGroup(name))
@@ -294,8 +302,9 @@ class Memory(LectureScene):
         for i, token in enumerate(self.tokens):
             y = 1.4 - 0.95 * i
             values = self.entropies(head, i)
-            ruler = Ruler(x + 0.6, x + 3.0, y, self.full.exact)
-            row = VGroup(Phrase(token, size=theme.HEADING, color=theme.QUERY, bold=True))
+            ruler = Ruler(x + (1.15 if wide else 0.6), x + 3.0, y, self.full.exact)
+            size = fitting(self.tokens, 0.95)
+            row = VGroup(Phrase(token, size=size, color=theme.QUERY, bold=True))
             row[0].place([x, y, 0], LEFT)
             change = (
                 Change(ruler, *values, self.color)
@@ -316,14 +325,17 @@ class Memory(LectureScene):
         i, run = self.asking, self.training
         values = [self.input[i]]
         keys = ["strip_first" if self.single else "strip_input"]
-        for n, kind in enumerate(run.layers("encoder")[self.last], start=1):
-            parts = f"{kind}.output", f"norm{n}.output"
-            values += [run[f"encoder.{self.last}.{part}"][i] for part in parts]
-            keys += ["strip_ffn" if kind == "ffn" else "strip_attention", "strip_norm"]
+        for part in self.parts:
+            values += [run[part.output][i], run[part.leaves][i]]
+            keys += strip_keys(run, part.kind)
+        if self.final:
+            values.append(self.memory[i])
+            keys.append("strip_final")
         captions = [self.label(key, {"token": self.tokens[i]}, size=theme.BODY) for key in keys]
-        residuals = [self.label("residual") for _ in values[2::2]]
+        residuals = [self.label("residual") for _ in self.parts]
         self.passing = passing = SubLayers(values, captions, residuals)
-        with self.beat("vector", variant="single" if self.single else ""):
+        told = {"single": self.single, "pre": is_pre(run), "final": self.final}
+        with self.beat("vector", variant="_".join(name for name, so in told.items() if so)):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(passing.strips[0]), run_time=0.5)
             for line in range(1, len(values)):
@@ -389,9 +401,12 @@ class Memory(LectureScene):
     def build_lookup(self) -> None:
         """The memory at the left, K and V made from it, the cross-attention that uses them."""
         self.small = small = Grid.signed(
-            self.memory, rows=self.tokens, cell=(1.12, 0.62), size=theme.BODY
+            self.memory,
+            rows=self.tokens,
+            cell=(0.92 if is_wide(self.tokens) else 1.12, 0.62),
+            size=theme.BODY,
         )
-        small.shift([-3.65, -0.1, 0] - small.cells.get_center())
+        small.shift([-3.65, -0.1, 0] - small.cells.get_center()).keep_inside()
         target = [small.cells.get_x(), small.cells.get_top()[1] + 0.45]
         name = self.memory_name[0]
         self.name_shift = [target[0] - self.memory_name.get_x(), target[1] - name.midline, 0]
@@ -402,9 +417,12 @@ class Memory(LectureScene):
             grid = Grid.signed(values, rows=self.tokens, cell=(1.35, 0.4), row_color=color, size=22)
             grid.shift([1.6, y, 0] - grid.cells.get_center())
             typst = f"{{{{{letter} : {letter.lower()}}}}} = M W_{letter}^top"
+            if self.biased:
+                typst += f" + b_{letter}"
             self.grids.add(grid)
             top = y + 1.24
-            name = formula(typst, size=36, at=(grid.cells.get_x() - 0.6, top, 0))
+            name = formula(typst, size=32 if self.biased else 36)
+            name.move_to([grid.cells.get_x() - (0.9 if self.biased else 0.6), top, 0])
             head = Phrase("Head 1", size=theme.SMALL, color=theme.MUTED)
             head.place([grid.cells.get_right()[0], top, 0], RIGHT)
             self.grid_names.add(VGroup(name, head))

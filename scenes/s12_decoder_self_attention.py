@@ -4,14 +4,13 @@ Claims: a row of masked weights is spent on the word itself and those to its lef
 on itself alone; what the mask forbids adds exactly nothing to the mix; all rows are worked out at
 once, and the second layer does the same with weights of its own.
 Reads of the training pass: ``encoder.0.self_attn.weights``; ``decoder.input`` and ``.mask``;
-of the first layer self_attn.weights, .v, .heads and the outputs of its sub-layers and their norms;
-of the last layer self_attn.weights, .output, and the output of the norm after it.
+of the first layer self_attn.weights, .v, .heads, the outputs of its sub-layers, what leaves them;
+of the last layer self_attn.weights, .output, and what leaves it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from manim import (
     DOWN,
@@ -29,8 +28,9 @@ from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts import Block, Flight, Grid, Phrase, Say, WeightedSum, arrow, outline
 from scenes.parts.motion import hand_over
-from scenes.parts.sublayers import SubLayers
-from scenes.structure import layer_output, norm_of
+from scenes.parts.shapes import fitting, is_wide
+from scenes.parts.sublayers import SubLayers, strip_keys
+from scenes.structure import is_pre, layer_output, sublayer, sublayers
 from scenes.values import Scalar, Values, compute
 from scenes.wording import layer_weights
 
@@ -52,12 +52,6 @@ class DecoderSelfAttention(LectureScene):
     lit = ("Dec 1",)
     #: where the cells of the two maps begin
     LEFT_MAP, RIGHT_MAP = -5.1, 1.5
-    #: what a sub-layer's output is called
-    CAPTIONS: ClassVar[dict[str, str]] = {
-        "self_attn": "strip_attention",
-        "cross_attn": "strip_cross",
-        "ffn": "strip_ffn",
-    }
 
     def construct(self) -> None:
         self.read_trace()
@@ -80,7 +74,8 @@ class DecoderSelfAttention(LectureScene):
         self.layers = run.layers("decoder")
         self.last = len(self.layers) - 1
         self.weights = [run[f"decoder.{n}.self_attn.weights"] for n in range(len(self.layers))]
-        self.handed = run[f"{norm_of(run, 'decoder', self.last, 'self_attn')}.output"]
+        self.attending = sublayer(run, "decoder", self.last, "self_attn")
+        self.handed = run[self.attending.leaves]
         self.output = layer_output(run, "decoder", 0) if self.last else self.handed
         self.count = run.size("decoder.input", 0)
         self.asking = max(0, min(1, len(self.tokens) - 2))
@@ -120,7 +115,9 @@ class DecoderSelfAttention(LectureScene):
 
     def beside_the_encoder(self) -> None:
         words = {"rows": self.source, "columns": self.source, "mask": None}
-        plain = self.map(self.encoder, self.LEFT_MAP - 0.7, **words, label_size=theme.HEADING)
+        left = self.LEFT_MAP - (0.1 if is_wide(self.source) else 0.7)
+        size = fitting(self.source, 0.95)
+        plain = self.map(self.encoder, left, **words, label_size=size)
         masked = self.map(self.weights[0][0], self.RIGHT_MAP)
         names = (
             self.heading("encoder", plain, theme.ENCODER),
@@ -188,15 +185,14 @@ class DecoderSelfAttention(LectureScene):
 
     def through_the_layer(self) -> None:
         i, run = self.asking, self.training
-        kinds = self.layers[0] if self.last else ["self_attn"]
+        parts = sublayers(run, "decoder", 0) if self.last else [self.attending]
         values, keys = [run["decoder.input"][i]], ["strip_input"]
-        for kind in kinds:
-            values += [run[f"decoder.0.{kind}.output"][i]]
-            values += [run[f"{norm_of(run, 'decoder', 0, kind)}.output"][i]]
-            keys += [self.CAPTIONS[kind], "strip_norm"]
+        for part in parts:
+            values += [run[part.output][i], run[part.leaves][i]]
+            keys += strip_keys(run, part.kind)
         self.passing = passing = self.strips(values, keys)
         self.layer_strips = passing.strips
-        variant = "single" if not self.last else "cross" if "cross_attn" in kinds else ""
+        variant = "single" if not self.last else "cross" if len(parts) > 2 else ""
         with self.beat("layer", variant=variant):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(passing.strips[0]), run_time=0.5)
@@ -275,13 +271,12 @@ class DecoderSelfAttention(LectureScene):
 
     def second_residual(self) -> None:
         i, run = self.asking, self.training
-        start = self.output if self.last else run["decoder.input"]
-        attention = run[f"decoder.{self.last}.self_attn.output"]
-        values = [start[i], attention[i], self.handed[i]]
+        values = [run[self.attending.x][i], run[self.attending.output][i], self.handed[i]]
         first = "strip_second" if self.last else "strip_input"
-        keys = (first, "strip_attention", "strip_norm")
+        keys = (first, *strip_keys(run, "self_attn"))
         self.passing = passing = self.strips(values, keys).shift(0.95 * DOWN)
-        with self.beat("residual", variant="" if self.last else "single"):
+        told = {"single": not self.last, "pre": is_pre(run)}
+        with self.beat("residual", variant="_".join(name for name, so in told.items() if so)):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(passing.strips[0]), run_time=0.5)
             for line in (1, 2):

@@ -2,8 +2,8 @@
 
 Claims: queries come from the decoder, keys and values from memory; no cell is masked; a row of
 weights mixes the values; how even the weights are is read from the trace.
-Reads of the training pass: ``memory``, and of the decoder's last layer the output of the norm
-after self-attention, ``cross_attn``, and all from there to the last norm.
+Reads of the training pass: ``memory``; of the decoder's last layer all from what goes into
+``cross_attn`` to the last sum or norm; ``decoder.norm``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from manim import (
     VGroup,
 )
 
+from engine.parameters import ATTENTION_IN, ATTENTION_OUT
 from scenes import theme, wording
 from scenes.base import LectureScene
 from scenes.parts import (
@@ -47,8 +48,11 @@ from scenes.parts import (
     projections,
     token_column,
 )
-from scenes.structure import norm_of
+from scenes.parts.shapes import fitting, is_wide
+from scenes.parts.strips import ADD, AGAIN, BOXES, FFN, FINAL, MIX, NORM
+from scenes.structure import has, has_final_norm, is_pre, sublayer
 from scenes.values import compute, constant
+from scenes.wording import ACTIVATIONS
 
 
 class CrossAttention(LectureScene):
@@ -99,8 +103,13 @@ class CrossAttention(LectureScene):
         self.last = len(run.layers("decoder")) - 1
         part = f"decoder.{self.last}.cross_attn"
         self.targets, self.sources = run.target, run.source
-        before = norm_of(run, "decoder", self.last, "self_attn")
-        self.x, self.memory = run[f"{before}.output"], run["memory"]
+        self.place, self.pre = run.setting("norm.place"), is_pre(run)
+        self.final = has_final_norm(run, "decoder")
+        self.cross, self.ffn = (
+            sublayer(run, "decoder", self.last, kind) for kind in ("cross_attn", "ffn")
+        )
+        self.biased = has(run, ATTENTION_IN)
+        self.x, self.memory = run[self.cross.reads], run["memory"]
         self.q, self.k, self.v = (run[f"{part}.{name}"][0] for name in "qkv")
         self.dots, self.scores = run[f"{part}.dot"][0], run[f"{part}.scores"][0]
         self.exp, self.weights = run[f"{part}.exp"][0], run[f"{part}.weights"][0]
@@ -137,21 +146,25 @@ class CrossAttention(LectureScene):
         inputs.shift([-2.15, -0.05, 0] - inputs.cells.get_center())
         queries.shift([4.55, -0.05, 0] - queries.cells.get_center())
         heads = VGroup(
-            self.over(inputs, "decoder_rows", theme.TRAINING),
+            self.over(inputs, "normed_rows" if self.pre else "decoder_rows", theme.TRAINING),
             self.over(queries, "queries", theme.QUERY),
         )
-        times = projections(inputs, queries, ("× WQ", theme.QUERY))
+        times = projections(inputs, queries, (self.map_by("WQ"), theme.QUERY))
         i = self.asking
         marks = VGroup(
             inputs.frame(inputs.row_cells(i)),
             queries.frame(queries.row_cells(i), color=theme.QUERY),
         )
-        with self.beat("query"):
+        with self.beat("query", variant="biased" if self.biased else ""):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(inputs, heads[0]), run_time=0.6)
             self.play(FadeIn(times), FadeIn(queries, heads[1], shift=0.2 * RIGHT), run_time=0.7)
             self.play(Create(marks), run_time=0.5)
         self.old = VGroup(inputs, queries, heads, times, marks)
+
+    def map_by(self, matrix: str) -> str:
+        """What an arrow between two matrices says: times a matrix, plus a bias."""
+        return f"× {matrix} + b" if self.biased else f"× {matrix}"
 
     def over(self, grid: Grid, key: str, color: object) -> Phrase:
         """A heading above a matrix."""
@@ -165,7 +178,7 @@ class CrossAttention(LectureScene):
             rows=self.sources,
             row_color=theme.ENCODER,
             label_size=theme.HEADING,
-            **options,
+            **options | ({"cell": (1.1, 0.7)} if is_wide(self.sources) else {}),
         )
         self.k_grid = keys = Grid.signed(
             self.k, rows=self.sources, row_color=theme.KEY, label_size=theme.HEADING, **options
@@ -173,13 +186,15 @@ class CrossAttention(LectureScene):
         values = Grid.signed(self.v, **options)
         for grid, x in ((memory, -3.2), (keys, 2.3), (values, 5.18)):
             grid.shift([x, -0.05, 0] - grid.cells.get_center())
+        memory.shift([max(0.0, theme.LEFT_EDGE - memory.get_left()[0]), 0, 0])
         heads = VGroup(
             self.over(memory, "memory", theme.ENCODER),
             self.over(keys, "keys", theme.KEY),
             self.over(values, "values", theme.VALUE),
         )
-        times = projections(memory, keys, ("× WK", theme.KEY), ("× WV", theme.VALUE))
-        with self.beat("memory"):
+        names = (self.map_by("WK"), theme.KEY), (self.map_by("WV"), theme.VALUE)
+        times = projections(memory, keys, *names)
+        with self.beat("memory", variant="biased" if self.biased else ""):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(memory, heads[0]), run_time=0.6)
             self.play(
@@ -276,7 +291,7 @@ class CrossAttention(LectureScene):
             cell=(0.98, self.pitch - GAP),
             row_color=theme.QUERY,
             column_color=theme.KEY,
-            label_size=theme.HEADING,
+            label_size=min(fitting(self.sources, 0.95), fitting(self.targets, 1.35)),
         )
         return heat.shift([4.42, self.top - 1.5 * self.pitch, 0] - heat.cells.get_center())
 
@@ -336,21 +351,23 @@ class CrossAttention(LectureScene):
     # -- the rest of the layer, for one token --------------------------------------------------
 
     def stage(self, n: int) -> Stages:
-        names = [
-            self.text(key) for key in ("stage_attention", "stage_norm", "stage_ffn", "stage_norm")
-        ]
-        return Stages(names, n, theme.TRAINING)
+        names = [self.text(f"stage_{name}") for name in BOXES[self.place]]
+        if self.final:
+            names.append(self.text("stage_only_norm"))
+        return Stages(names, self.place, n, theme.TRAINING)
 
     def strip(self, name: str, key: str, line: int, **options: object) -> Strip:
-        """The asking token's row of a value of the last decoder layer."""
-        values = self.training[f"decoder.{self.last}.{name}"][self.asking]
+        """The asking token's row of a value of the trace."""
+        values = self.training[name][self.asking]
         return Strip(values, self.label(key, size=theme.BODY, color=theme.INK), line, **options)
 
     def output(self) -> None:
         single = self.training.setting("heads") == 1
-        joined = self.strip("cross_attn.concat", "joined_single" if single else "joined", 1)
-        self.change = self.strip("cross_attn.output", "out", 2)
-        self.stages = self.stage(0)
+        concat = f"decoder.{self.last}.cross_attn.concat"
+        joined = self.strip(concat, "joined_single" if single else "joined", 1)
+        added = has(self.training, ATTENTION_OUT)
+        self.change = self.strip(self.cross.output, "out_biased" if added else "out", 2)
+        self.stages = self.stage(MIX)
         token = Token(self.targets[self.asking], color=theme.TRAINING, filled=True)
         token.move_to([theme.LEFT_EDGE + token.width / 2, Strip.y(0), 0])
         cells, numbers, d_v = joined.grid.cells, joined.numbers, self.v.shape[1]
@@ -361,7 +378,8 @@ class CrossAttention(LectureScene):
             heads.add(name.place([half.get_x(), half.get_top()[1] + 0.27, 0]))
         moves = [Flight(a, b) for a, b in zip(self.mix.sums, numbers, strict=False)]
         case = wording.all_heads(self.training.setting("heads"))
-        with self.beat("output", case.facts, variant=case.name):
+        variant = f"biased_{case.name}" if added else case.name
+        with self.beat("output", case.facts, variant=variant):
             self.play(FadeOut(self.old), FadeIn(self.stages), run_time=0.4)
             self.play(*moves, FadeIn(joined.caption, cells[:d_v], heads[0], token), run_time=0.6)
             rest = VGroup(cells[d_v:], numbers[d_v:], heads[1:])
@@ -375,29 +393,43 @@ class CrossAttention(LectureScene):
         self.play(FadeOut(old, self.old), FadeIn(self.stages), run_time=theme.FADE)
 
     def add_and_norm(self) -> None:
-        x = self.strip("norm1.output", "before", 0)
+        x = self.strip(self.cross.x, "before", 0)
+        norm = self.ffn.norm if self.pre else self.cross.norm
         with self.beat("norm", self.pair):
-            self.next_stage(1)
+            self.next_stage(ADD)
             self.play(self.change.animate.go_to(1), FadeIn(x), run_time=0.6)
-            self.normed = self.sum_and_norm(x, self.change, "add2", "norm2")
+            self.normed = self.sum_and_norm(x, self.change, self.cross.total, norm)
 
-    def sum_and_norm(self, x: Strip, change: Strip, add: str, norm: str) -> Strip:
-        """Add two strips, and normalise."""
-        places = {
-            name: self.training[f"decoder.{self.last}.{norm}.{name}"]
-            for name in ("mean", "variance")
-        }
-        facts = {name: Say(values[self.asking], 4) for name, values in places.items()}
-        notes = [self.label(name, facts) for name in facts]
-        total = self.strip(add, "total", 2)
-        block = AddAndNorm(x, change, total, self.strip(f"{norm}.output", "normed", 3), notes)
+    def sum_and_norm(self, x: Strip, change: Strip, add: str, norm: str | None) -> Strip:
+        """Add two strips, and normalise if there is a norm."""
+        total, normed, notes = self.strip(add, "total", 2), None, []
+        if norm is not None:
+            normed, notes = self.strip(f"{norm}.output", "normed", 3), self.statistics(norm)
+        block = AddAndNorm(x, change, total, normed, notes, self.learned_note())
         self.play(*block.write(), run_time=0.3)
         self.play(*block.add_up(), run_time=0.7)
-        self.play(FadeIn(block.notes), run_time=0.3)
-        self.play(*block.normalise(), run_time=0.7)
+        if norm is not None:
+            if self.pre:
+                old, self.stages = self.stages, self.stage(NORM)
+                self.play(FadeOut(old), FadeIn(self.stages), run_time=theme.FADE)
+            self.play(FadeIn(block.notes), run_time=0.3)
+            self.play(*block.normalise(), run_time=0.7)
         self.regroup(block)
-        self.old = block.all_but_normed()
-        return block.normed
+        self.old = block.all_but_last()
+        return block.last
+
+    def statistics(self, norm: str) -> list[Phrase]:
+        """The mean and the variance that a norm works with."""
+        facts = {
+            name: Say(self.training[f"{norm}.{name}"][self.asking], 4)
+            for name in ("mean", "variance")
+        }
+        return [self.label(name, facts) for name in facts]
+
+    def learned_note(self) -> Phrase | None:
+        """What a norm does besides, as a remark beside its result."""
+        name = wording.learned_norm(self.training.model("groups")).name
+        return None if name == "none" else self.label(f"learned_{name}")
 
     def regroup(self, *whole: Mobject) -> None:
         """Put what came in pieces back together; nothing changes on screen."""
@@ -408,18 +440,19 @@ class CrossAttention(LectureScene):
     def feed_forward(self) -> None:
         wide = {"cell": 1.2, "size": theme.BODY, "decimals": 3}
         width, case = self.ffn_case()
-        hidden = self.strip("ffn.hidden", f"hidden_{width}", 1, **wide)
-        active = self.strip("ffn.activated", "activated", 2, bare_zeros=True, **wide)
-        dead = [n for n, number in enumerate(active.numbers) if number.scalar.exact == 0]
+        part = f"decoder.{self.last}.ffn"
+        hidden = self.strip(f"{part}.hidden", f"hidden_{width}", 1, **wide)
+        kind = ACTIVATIONS[self.training.setting("activation")]
+        key = f"activated_{kind}"
+        active = self.strip(f"{part}.activated", key, 2, bare_zeros=kind == "relu", **wide)
+        zeros = (number.scalar.exact == 0 for number in active.numbers)
+        dead = [n for n, zero in enumerate(zeros) if zero and kind == "relu"]
         marks = VGroup(*(outline(VGroup(active.grid.cells[n]), color=theme.MUTED) for n in dead))
-        back = self.strip("ffn.output", "back", 3)
-        sizes = {
-            name: self.training.size(f"decoder.{self.last}.ffn.{name}", 1)
-            for name in ("hidden", "output")
-        }
+        back = self.strip(self.ffn.output, "back", 3)
+        sizes = {n: self.training.size(f"{part}.{n}", 1) for n in ("hidden", "output")}
         facts = {name: Say(size, 0) for name, size in sizes.items()}
         with self.beat("ffn", facts, variant=case):
-            self.next_stage(2)
+            self.next_stage(FFN)
             self.play(self.normed.animate.go_to(0), run_time=0.6)
             self.play(FadeIn(hidden, shift=0.2 * DOWN), run_time=0.7)
             self.play(*active.born_of(hidden), run_time=0.8)
@@ -431,21 +464,50 @@ class CrossAttention(LectureScene):
         self.old, self.change = VGroup(hidden, active, marks), back
 
     def ffn_case(self) -> tuple[str, str]:
-        """What the FFN does to the width, and that with whether ReLU finds negative numbers."""
+        """What the FFN does to the width, and that with its activation: whether ReLU finds
+        negative numbers, or which other one there is."""
         run = self.training
         sizes = (run.size(f"decoder.{self.last}.ffn.{name}", 1) for name in ("output", "hidden"))
         row = run[f"decoder.{self.last}.ffn.hidden"][self.asking]
-        width = wording.ffn(*sizes).name
+        width, kind = wording.ffn(*sizes).name, ACTIVATIONS[run.setting("activation")]
+        if kind != "relu":
+            return width, f"{width}_{kind}"
         cut = wording.activation("relu", row).name != "none"
         return width, f"{width}_{'cut' if cut else 'whole'}"
 
     def add_and_norm_again(self) -> None:
-        with self.beat("norm_again"):
-            self.next_stage(3)
+        told = {"pre": self.pre, "final": self.final}
+        x = self.normed
+        with self.beat("norm_again", variant="_".join(name for name, so in told.items() if so)):
+            self.next_stage(AGAIN)
+            if self.pre:
+                x = self.strip(self.ffn.x, "before", 0)
+                self.play(FadeOut(self.normed), FadeIn(x), run_time=theme.FADE)
             self.play(self.change.animate.go_to(1), run_time=0.6)
-            self.normed = self.sum_and_norm(self.normed, self.change, "add3", "norm3")
-            self.final = self.normed.grid.frame(color=theme.TRAINING)
-            self.play(Create(self.final), run_time=0.4)
+            norm = None if self.pre else self.ffn.norm
+            self.normed = self.sum_and_norm(x, self.change, self.ffn.total, norm)
+            if self.final:
+                self.final_norm()
+            self.final_frame = self.normed.grid.frame(color=theme.TRAINING)
+            self.play(Create(self.final_frame), run_time=0.4)
+
+    def final_norm(self) -> None:
+        """The norm that ends the decoder."""
+        self.wait(0.6)
+        self.next_stage(FINAL)
+        self.play(self.normed.animate.go_to(0), run_time=0.6)
+        last = self.strip("decoder.norm.output", "final", 1)
+        right = last.grid.get_right()[0] + 0.3
+        notes = VGroup(*self.statistics("decoder.norm"))
+        for n, note in enumerate(notes):
+            note.place([right, Strip.y(0) + (0.2, -0.2)[n], 0], LEFT)
+        remark = self.learned_note()
+        if remark is not None:
+            notes.add(remark.place([right, Strip.y(1), 0], LEFT))
+        self.play(FadeIn(notes), *last.born_of(self.normed), run_time=0.7)
+        self.regroup(last)
+        self.old = VGroup(self.normed, notes)
+        self.normed = last
 
     def takeaway(self) -> None:
         i = self.asking
@@ -458,7 +520,9 @@ class CrossAttention(LectureScene):
         for n, fan in enumerate(self.map.fans):
             fan.fade_to(1 if n == i else 0.3)
         with self.beat("takeaway", case.facts, variant=case.name):
-            self.play(FadeOut(self.old, self.normed, self.stages, self.final), run_time=theme.FADE)
+            self.play(
+                FadeOut(self.old, self.normed, self.stages, self.final_frame), run_time=theme.FADE
+            )
             self.play(FadeIn(self.map, self.map_heads, heat), run_time=0.6)
             if marked:
                 self.play(Create(mark), run_time=0.5)

@@ -4,9 +4,9 @@ Claims: a row of the output matrix for each word gives its logit; softmax makes 
 loss of a position is the negative logarithm of its target's probability, worked out from the
 logits where that shows no digit; training lowers the mean of them. Where the target is the token
 already in the input, copying is what is learnt. Who is first is decided by the shown logits.
-Reads of the training pass: the output of the decoder's last norm, the words to be written,
+Reads of the training pass: what leaves the decoder, the words to be written,
 ``logits``, ``probabilities``, ``loss.per_position``, ``loss.mean``; the weight
-``output_projection.weight``; the model's objective.
+``output_projection.weight`` or the embedding table, and its bias; the model's objective.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from scenes.parts.curve import LossCurve
 from scenes.parts.logits import OutputProjection
 from scenes.parts.losses import Card, LossTable, TargetPairs
 from scenes.rounding import MINUS, as_decimal
-from scenes.structure import decoder_output
+from scenes.structure import bias, decoder_output, output_matrix
 from scenes.values import compute, constant, rounded
 from scenes.wording import VALUES, Case, whole
 
@@ -88,7 +88,10 @@ class OutputLoss(LectureScene):
         run = self.training
         self.vocabulary, self.target = run.vocabulary, run.target
         self.out = decoder_output(run)
-        self.w_out = run.weight("output_projection.weight")
+        self.w_out, self.b_out = output_matrix(run), bias(run, "output_projection")
+        told = {"tied": run.setting("tied_output"), "biased": self.b_out is not None}
+        self.map_case = "_".join(name for name, so in told.items() if so)
+        self.map_formula = r'z = h W_"out"^top' + ("" if self.b_out is None else " + b")
         self.logits, self.p = run["logits"], run["probabilities"]
         self.losses, self.mean = run["loss.per_position"], run["loss.mean"][()]
         self.count = run.size("loss.per_position", 0)
@@ -108,21 +111,32 @@ class OutputLoss(LectureScene):
     def one_logit(self) -> None:
         i, goal = self.at, self.goal
         self.projection = out = OutputProjection(
-            self.out[i], self.w_out, self.logits[i], self.target[i], self.vocabulary, goal
+            self.out[i],
+            self.w_out,
+            self.logits[i],
+            self.target[i],
+            self.vocabulary,
+            goal,
+            self.b_out,
         )
         vector = self.label("vector", {"word": self.target[i]}).place([5.0, -0.25, 0])
+        room = theme.RIGHT_EDGE - float(out.logits.get_right()[0]) - 0.25
+        vector.scale(min(1.0, max(theme.SMALLEST / vector.size, room / vector.width)))
         vector.shift([min(0.0, theme.RIGHT_EDGE - vector.get_right()[0]), 0, 0])
         notes = (
-            formula(r'z = h W_"out"^top', size=54, at=(5.0, 0.65, 0)),
+            formula(self.map_formula, size=54 if self.b_out is None else 42, at=(5.0, 0.65, 0)),
             vector,
-            self.label("word_row").place([5.0, -0.7, 0]),
+            self.label("tied_row" if "tied" in self.map_case else "word_row").place([5.0, -0.7, 0]),
         )
-        with self.beat("logit", {"word": self.vocabulary[goal]}):
+        with self.beat("logit", {"word": self.vocabulary[goal]}, variant=self.map_case):
             self.play(self.answer(), FadeIn(out.vector, out.token), run_time=theme.MOVE)
-            self.play(FadeIn(out.matrix, *notes), run_time=theme.MOVE)
+            self.play(FadeIn(out.matrix, out.all_of_bias, *notes), run_time=theme.MOVE)
             self.play(Create(out.marks), run_time=0.5)
             for d in range(self.out.shape[1]):
                 moves, signs = out.product(d)
+                self.play(*moves, FadeIn(signs), run_time=0.6)
+            moves, signs = out.plus_bias()
+            if moves:
                 self.play(*moves, FadeIn(signs), run_time=0.6)
             self.play(FadeIn(out.line.right_side(), shift=0.2 * LEFT), run_time=theme.FADE)
             self.play(
@@ -399,13 +413,14 @@ class OutputLoss(LectureScene):
 
     def takeaway(self) -> None:
         steps = (
-            r'z = h W_"out"^top',
+            self.map_formula,
             r'p = "softmax"(z)',
             r'L = -ln p("target")',
         )
         line = VGroup(*(formula(step, size=46) for step in steps))
         for step, x in zip(line, (-5.0, -0.75, 4.3), strict=True):
             step.move_to([x, 0.35, 0])
+        line[0].shift([max(0.0, theme.LEFT_EDGE - line[0].get_left()[0]), 0, 0])
         arrows = VGroup(
             *(
                 arrow([a.get_right()[0], 0.35, 0], [b.get_left()[0], 0.35, 0], buff=0.3)

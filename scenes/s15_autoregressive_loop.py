@@ -28,7 +28,7 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.inference import following, standing_at
+from scenes.inference import standing_at, told
 from scenes.parts import EARLY, Flight, Phrase, Say, Wire, token_row
 from scenes.parts.flow import cross
 from scenes.parts.loop import (
@@ -39,6 +39,7 @@ from scenes.parts.loop import (
     SourceStage,
     table_of_round,
 )
+from scenes.structure import following
 from scenes.values import joined
 from scenes.wording import whole
 
@@ -273,8 +274,9 @@ class AutoregressiveLoop(LectureScene):
         return VGroup(name, back, cut, frozen)
 
     def kv_cache(self) -> None:
-        pitch = (theme.WIDTH + 0.3) / self.rounds
-        tables = [self.table(index, pitch) for index in range(self.rounds)]
+        shown = told(range(self.rounds))
+        pitch = (theme.WIDTH + 0.3) / len(shown)
+        tables = [self.table(index, place, pitch) for place, index in enumerate(shown)]
         name = self.label("keys", size=22).place([theme.LEFT_EDGE, 0.3, 0], LEFT)
         with self.beat("cache"):
             self.play(FadeOut(self.compared), run_time=theme.FADE)
@@ -284,19 +286,22 @@ class AutoregressiveLoop(LectureScene):
             for before, table in zip([None, *tables], tables, strict=False):
                 self.carry(before, table)
 
-    def table(self, index: int, pitch: float) -> dict[str, Any]:
+    def table(self, index: int, place: int, pitch: float) -> dict[str, Any]:
         run = self.runs[index]
         facts = {"n": Say(run.size("decoder.mask", 0), 0)}
         name = self.label("round", facts, size=theme.BODY, color=theme.INK)
-        place = [theme.LEFT_EDGE + 1.15 + pitch * index, 2.0]
-        return table_of_round(run, name, place, pitch - 1.65)
+        corner = [theme.LEFT_EDGE + 1.15 + pitch * place, 2.0]
+        return table_of_round(run, name, corner, pitch - 1.65)
 
     def carry(self, before: dict[str, Any] | None, table: dict[str, Any]) -> None:
-        """Rows of earlier words come over from the round before; the new one is computed."""
+        """Rows of earlier words come over from the round before, those of rounds that are not
+        shown with them; the new one is computed."""
         keys = table["keys"]
         if before is not None:
-            pairs = [(before["keys"].row_all(i), keys.row_all(i)) for i in range(keys.shape[0] - 1)]
-            self.play(*(Flight(old.copy(), new) for old, new in pairs), run_time=0.9)
+            known = before["keys"].shape[0]
+            pairs = [(before["keys"].row_all(i), keys.row_all(i)) for i in range(known)]
+            others = [FadeIn(keys.row_all(i)) for i in range(known, keys.shape[0] - 1)]
+            self.play(*(Flight(old.copy(), new) for old, new in pairs), *others, run_time=0.9)
         self.play(FadeIn(keys.row_all(-1)), Create(table["new"]), run_time=0.5)
 
     def takeaway(self) -> None:

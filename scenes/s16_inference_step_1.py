@@ -31,6 +31,7 @@ from scenes.parts.inputs import InferenceSide
 from scenes.parts.loop import WORDS_Y, DecoderSide, SourceSide
 from scenes.parts.step import HEAD_Y, grow_bars, in_lines, probability_bars
 from scenes.rounding import decimals_needed
+from scenes.structure import is_scaled, positional
 
 
 class InferenceStep1(InferenceStep):
@@ -67,10 +68,12 @@ class InferenceStep1(InferenceStep):
 
     def input_row(self) -> None:
         run, word = self.run, {"word": self.read[0]}
-        names = "decoder.embedded", "positional", "decoder.input"
-        rows = [run[name][0] for name in names]
+        table = positional(run, "target")
+        rows = [run["decoder.embedded"][0], run["decoder.input"][0]]
+        if table is not None:
+            rows.insert(1, table[0])
         places = decimals_needed([float(v) for row in rows for v in row.array], 4)
-        keys = "row_of_e", "position", "sum"
+        keys = "scaled_row" if is_scaled(run) else "row_of_e", "position", "sum"
         style = {"size": theme.BODY, "color": theme.INK}
         strips = [
             Strip(row, self.label(key, word, **style), line, cell=2.4, size=30, decimals=places)

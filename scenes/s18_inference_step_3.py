@@ -27,7 +27,7 @@ from manim import (
 )
 
 from scenes import theme, verdicts
-from scenes.inference import InferenceStep, following, likeliest, standing_at
+from scenes.inference import InferenceStep, likeliest, standing_at
 from scenes.parts import (
     Flight,
     Grid,
@@ -42,7 +42,9 @@ from scenes.parts import (
 )
 from scenes.parts.flow import cross
 from scenes.parts.inputs import Columns
+from scenes.parts.shapes import fitting
 from scenes.parts.step import HEAD_Y, MaskTable
+from scenes.structure import following
 from scenes.values import constant, joined
 
 
@@ -115,7 +117,7 @@ class InferenceStep3(InferenceStep):
             row_color=theme.QUERY,
             column_color=theme.KEY,
             mask=run["decoder.mask"],
-            label_size=theme.HEADING,
+            label_size=fitting(self.read, min(1.4, 4.4 / self.step - 0.05)),
         )
         weights.shift([2.1, 1.3, 0] - weights.cells.get_corner(UP + LEFT))
         head = self.label("weights", size=theme.HEADING, color=theme.INK, bold=True)

@@ -28,7 +28,7 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.inference import following, likeliest
+from scenes.inference import likeliest, told
 from scenes.parts import (
     Block,
     Lock,
@@ -47,6 +47,7 @@ from scenes.parts.flow import cross
 from scenes.parts.machine import LAST, Machine
 from scenes.parts.miniature import Miniature, share_fill
 from scenes.parts.vocabulary import IdRow
+from scenes.structure import following, has_two_tables, positional
 from scenes.values import Run
 
 HEAD_Y = 2.42
@@ -86,7 +87,7 @@ class TrainingVsInference(LectureScene):
     def read_trace(self) -> None:
         run = self.training
         self.target = run.target
-        self.runs = [self.inference(n) for n in range(1, len(following(run)) + 1)]
+        self.runs = told([self.inference(n) for n in range(1, len(following(run)) + 1)])
         self.first, self.last = self.runs[0], self.runs[-1]
         layers = run.layers("decoder")
         asking = next(i for i, kinds in enumerate(layers) if "cross_attn" in kinds)
@@ -168,6 +169,7 @@ class TrainingVsInference(LectureScene):
         run = self.training
         side = 1.02 / len(self.target) - 0.05
         left = mask_picture(run, theme.TRAINING, side)
+        side = min(side, 0.85 / len(self.last.target) - 0.05)
         right = VGroup(*(mask_picture(r, theme.INFERENCE, side, last=True) for r in self.runs))
         right.arrange(RIGHT, buff=0.4)
         with self.beat("mask"):
@@ -246,6 +248,10 @@ class TrainingVsInference(LectureScene):
         """The texts of a line of the table: one for what is shared, else one for each side."""
         shared = f"line_{number}" in self.words["labels"]
         keys = [f"line_{number}{end}" for end in ([""] if shared else ["_training", "_inference"])]
+        if number == 1 and has_two_tables(self.training):
+            keys = ["own_words"]
+        if number == 2 and positional(self.training, "source") is None:
+            keys = ["no_position"]
         facts = self.line_facts(number)
         return [self.label(key, facts, size=22, color=theme.INK) for key in keys]
 
@@ -317,15 +323,16 @@ def ids_picture(run: Run) -> VGroup:
 
 
 def sum_picture(run: Run) -> VGroup:
-    """E + PE = input, as colours."""
-    table = run["positional"]
-    shown = [table[i] for i in range(len(run.source))]
+    """E + PE = input, as colours; the input alone where nothing is added for positions."""
+    table, whole = positional(run, "source"), Miniature(run["encoder.input"], pitch=0.22)
+    if table is None:
+        return VGroup(whole)
     parts = [
         Miniature(run["encoder.embedded"], pitch=0.22),
         Phrase("+", color=theme.MUTED),
-        Miniature(shown, pitch=0.22),
+        Miniature([table[i] for i in range(len(run.source))], pitch=0.22),
         Phrase("=", color=theme.MUTED),
-        Miniature(run["encoder.input"], pitch=0.22),
+        whole,
     ]
     return beside(*parts, gap=0.2)
 

@@ -26,6 +26,8 @@ from .values import Run, Scalar, Values, Word, compute, constant, rounded
 
 #: Decimals of attention weights and entropies, and of all other values.
 SHARES, VALUES = 3, 4
+#: Activations by what is said of them.
+ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu", "silu": "silu"}
 #: Positions of words that occur more than once.
 _LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -287,7 +289,7 @@ def activation(kind: str, hidden: Values | Sequence[Scalar]) -> Case:
     """What an activation does to the numbers of a row. ``kind`` as in a weight file."""
     zero: dict[str, Fact] = {"zero": whole(0)}
     if kind != "relu":
-        return Case("silu" if kind == "silu" else "gelu", zero)
+        return Case(ACTIVATIONS[kind], zero)
     values = [rounded(value, VALUES) for value in cells(hidden).values()]
     negative = compute("count_below", constant(0), *values)
     count, dead = len(values), int(negative.exact)
@@ -346,3 +348,14 @@ def cut(tokens: Sequence[str]) -> Case:
     if all(len(token) == 1 for token in tokens) and all(wide):
         return Case("characters")
     return Case("mixed" if any(wide) else "words")
+
+
+def ends(run: Run) -> Case:
+    """Which tokens of the model's own are put before and after the sentences that it reads."""
+    read = [run.source, run.target]
+    there: dict[str, Fact] = {
+        name: token
+        for name in ("bos", "eos")
+        if (token := run.model(f"tokens.{name}")) is not None and any(token in s for s in read)
+    }
+    return Case("_".join(there) or "none", there)

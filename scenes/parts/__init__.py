@@ -23,7 +23,7 @@ from .projection import Connections, DotProduct, Projection
 from .score import ScoreLines
 from .shapes import Bars, Token, arrow, hatch, token_row
 from .softmax import SoftmaxTable, row_sums
-from .strips import AddAndNorm, Stages, Strip
+from .strips import AddAndNorm, GainAndShift, Stages, Strip
 from .vector import Vector, equals, signed
 from .vocabulary import IdRow, Vocabulary
 from .wave import COSINE, SINE, Wave, WaveTable
@@ -51,6 +51,7 @@ __all__ = [
     "Facts",
     "Fan",
     "Flight",
+    "GainAndShift",
     "Glyphs",
     "Grid",
     "Header",

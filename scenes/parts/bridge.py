@@ -42,11 +42,14 @@ def _passing(name: str, start: float, end: float, y: float, color: ManimColor) -
 
 
 def projections(left: Grid, right: Grid, *names: tuple[str, ManimColor]) -> VGroup:
-    """An arrow from one matrix to the next; over it and under it what is multiplied by."""
+    """An arrow from one matrix to the next; over it and under it what is multiplied by, and what
+    is added."""
     start, end = left.cells.get_right()[0] + 0.2, right.cells.get_left()[0] - 0.2
     y = left.cells.get_y()
     made = VGroup(arrow([start, y, 0], [end, y, 0], width=4, tip=0.2))
     for n, (name, color) in enumerate(names):
         label = Phrase(name, size=theme.BODY, color=color, bold=True)
+        room = (end - start) / label.width
+        label.scale(min(1.0, max(theme.SMALLEST / theme.BODY, room)))
         made.add(label.place([(start + end) / 2 - 0.08, y + (0.34, -0.34)[n], 0]))
     return made

@@ -184,6 +184,23 @@ class Grid(VGroup):
         """Cells and numbers, without labels."""
         return VGroup(self.cells, self.hatches, self.numbers)
 
+    def keep_inside(self, left: float = theme.LEFT_EDGE, slack: float = 0.0) -> Grid:
+        """Keep row labels to the right of ``left``: move the matrix right, by ``slack`` at most,
+        and then make the labels smaller, all alike."""
+        over = left - min((label.get_left()[0] for label in self.row_labels), default=left)
+        if over <= 0:
+            return self
+        step = min(over, slack)
+        self.shift(RIGHT * step)
+        if over > step:
+            widest = max(label.width for label in self.row_labels)
+            least = theme.SMALLEST / self.row_labels[0].size
+            factor = max(least, (widest - over + step) / widest)
+            for label in self.row_labels:
+                edge = [label.get_right()[0], label.midline, 0]
+                label.scale(factor, about_point=edge)
+        return self
+
     def frame(self, *members: VGroup, color: ManimColor = theme.INK) -> RoundedRectangle:
         """An outline around some cells (a row, a column, one cell; all of them by default)."""
         return outline(VGroup(*members) if members else self.cells, color=color)

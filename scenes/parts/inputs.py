@@ -73,7 +73,10 @@ class TrainingSide(VGroup):
 
 class InferenceSide(VGroup):
     """The input of every round, one below the other, each one word longer, with its open place;
-    what is found there stands under it in the next round."""
+    what is found there stands under it in the next round. ``more``: the last round has an open
+    place, too, for what is written after all these words."""
+
+    EXTRA = 0.5  # width of that place
 
     def __init__(
         self,
@@ -84,9 +87,11 @@ class InferenceSide(VGroup):
         size: float,
         top: float,
         bottom: float,
+        more: bool = False,
     ) -> None:
         super().__init__()
-        columns = Columns(left, right, len(words))
+        edge = right - self.EXTRA - 0.12 if more else right
+        columns = Columns(left, edge, len(words))
         size = columns.fitting(words, size)
         rounds = len(words) - 1
         pitch = (top - bottom) / rounds
@@ -97,9 +102,12 @@ class InferenceSide(VGroup):
             self.rows.add(
                 VGroup(*(columns.token(i, y, w, **style) for i, w in enumerate(words[: k + 1])))
             )
-            if k == rounds:
-                continue
             style = {**style, "color": theme.MUTED}
+            if k == rounds:
+                if more:
+                    extra = Token("?", dashed=True, width=self.EXTRA, **style)
+                    self.open.add(extra.move_to([right - self.EXTRA / 2, y, 0]))
+                continue
             self.open.add(columns.token(k + 1, y, "?", dashed=True, **style))
             half = style["height"] / 2 + 0.03
             x = columns.x(k + 1)

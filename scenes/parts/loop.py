@@ -12,7 +12,7 @@ from ..values import Run
 from .flow import Block, Mask, Wire, shape_of
 from .grid import Grid, outline
 from .phrase import Phrase, row
-from .shapes import Bars, Token, token_row
+from .shapes import Bars, Token, fitting, is_wide, token_row
 
 #: Height of the words that go in, of source and target, and the left edge of the decoder.
 WORDS_Y = 2.25
@@ -37,6 +37,8 @@ class SourceSide(VGroup):
 
     def __init__(self, run: Run, once: str) -> None:
         self.words = token_row(run.source, gap=0.1, height=0.56, size=theme.BODY)
+        if self.words.width > 2.7 and is_wide(run.source):
+            self.words = _in_two_rows(run.source)
         self.words.move_to([_SOURCE_X, WORDS_Y, 0])
         if self.words.width > 2.7:
             self.words.scale(2.7 / self.words.width)
@@ -53,6 +55,16 @@ class SourceSide(VGroup):
             Wire([_SOURCE_X, 1.93], [_SOURCE_X, 1.54]), Wire([_SOURCE_X, 0.51], [_SOURCE_X, 0.03])
         )
         super().__init__(self.words, self.block, self.cells, self.title, self.wires)
+
+
+def _in_two_rows(words: Sequence[str]) -> VGroup:
+    """Tokens in two rows, as high as one of usual height."""
+    half = (len(words) + 1) // 2
+    size, made = fitting(words, 0.95, theme.SMALL), VGroup()
+    for i, word in enumerate(words):
+        token = Token(word, size=size, height=0.32, width=1.25)
+        made.add(token.move_to([1.35 * (i % half), -0.38 * (i // half), 0]))
+    return made
 
 
 class SourceStage(VGroup):
@@ -153,7 +165,7 @@ def table_of_round(run: Run, name: Phrase, place: Sequence[float], room: float) 
     keys = Grid.signed(
         part,
         rows=run.target,
-        cell=(width, 0.56),
+        cell=(width, min(0.56, 2.05 / part.shape[0] - 0.05)),
         size=theme.BODY,
         decimals=3,
         row_color=theme.INFERENCE,

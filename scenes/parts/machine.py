@@ -18,6 +18,7 @@ from manim import (
 )
 
 from .. import theme
+from ..structure import has_final_norm, outputs
 from ..texts import Template
 from ..values import Run, Scalar
 from .flow import Block, Wire, shape_of
@@ -43,13 +44,6 @@ def places(layers: int) -> list[tuple[float, float]]:
     width = min(LAYER, step * 0.55)
     ends = [start + step * (i + 1) for i in range(layers + 1)]
     return [(FIRST, start), *((end - width, end) for end in ends)]
-
-
-def outputs(run: Run, side: str) -> list[str]:
-    """Names of what runs along a lane: the input, then the output of each layer."""
-    layers = run.layers(side)
-    ends = [f"{side}.{i}.norm{len(kinds)}.output" for i, kinds in enumerate(layers)]
-    return [f"{side}.input", *ends]
 
 
 def stack(words: Sequence[str], y: float, color: ManimColor) -> VGroup:
@@ -191,6 +185,8 @@ class Machine:
         run, text = self._run, self._text
         layers = len(run.layers(side))
         names = [f"{side.capitalize()}\nL{i + 1}" for i in range(layers)]
+        if has_final_norm(run, side):
+            names[-1] += f"\n+ {text('block_norm')}"
         blocks = list(zip([text("block_embedding"), *names], self._columns, strict=False))
         if side == "decoder":
             blocks.append((text("block_output"), self._columns[-1]))

@@ -21,8 +21,11 @@ class Projection(VGroup):
     """A vector, rows of weights under it, and one result to the right of each row.
 
     ``left`` and ``top`` are the vector's left edge and middle; ``decimals`` those of the vector,
-    the weights and the results.
+    the weights and the results. A ``bias``, a number for each row, stands between the two with a
+    plus, in cells of ``bias_width``.
     """
+
+    PLUS_ROOM = 0.4
 
     def __init__(
         self,
@@ -38,6 +41,8 @@ class Projection(VGroup):
         size: float = theme.HEADING,
         color: ManimColor = theme.MUTED,
         apart: float = 0.35,
+        bias: Sequence[Scalar] | None = None,
+        bias_width: float = 1.2,
     ) -> None:
         super().__init__()
         height, (result_left, result_width) = cell[1], result
@@ -47,19 +52,40 @@ class Projection(VGroup):
         for i, weight in enumerate(weights):
             line = Vector(weight, decimals=decimals[1], cell=cell, size=size, fill=fill)
             self.rows.add(line.at(left, first - i * (height + GAP)))
-            end = [result_left, line.cells.get_y(), 0]
-            self.arrows.add(arrow(line.cells.get_right(), end, color=color, buff=0.1))
+        self.pluses, start = VGroup(), float(self.rows.get_right()[0])
+        #: the column of biases
+        self.bias: Vector | None = None
+        if bias is not None:
+            own = (bias_width, height)
+            self.bias = Vector(bias, decimals=decimals[1], cell=own, size=size, down=True)
+            self.bias.at(start + self.PLUS_ROOM, first)
+            for line in self.rows:
+                at = [start + self.PLUS_ROOM / 2, line.cells.get_y(), 0]
+                self.pluses.add(Phrase(PLUS, size=size, color=theme.MUTED).place(at))
+            start = float(self.bias.cells.get_right()[0])
+        for line in self.rows:
+            y = line.cells.get_y()
+            ends = [start, y, 0], [result_left, y, 0]
+            self.arrows.add(arrow(*ends, color=color, buff=0.1))
         self.results = Vector(
             results, decimals=decimals[2], cell=(result_width, height), size=size, down=True
         ).at(result_left, first)
         self.add(self.input, self.rows, self.arrows, self.results)
+        if self.bias is not None:
+            self.add(self.bias, self.pluses)
+
+    @property
+    def bias_parts(self) -> VGroup:
+        """The biases with their signs, empty where there are none."""
+        return VGroup(*([self.bias] if self.bias is not None else []), self.pluses)
 
 
 class DotProduct(VGroup):
     """Two lines: products written out, then each worked out under it and all of them added.
 
     The products stand at ``xs``; the second line begins with its sign at ``sign_x`` and ends with
-    the result at ``result_x``, at most ``result_width`` wide.
+    the result at ``result_x``, at most ``result_width`` wide. A ``bias`` is one more term of both
+    lines, at ``bias_x``.
     """
 
     def __init__(
@@ -75,6 +101,8 @@ class DotProduct(VGroup):
         result_width: float,
         decimals: int = 4,
         size: float = theme.BODY,
+        bias: Term | None = None,
+        bias_x: float = 0.0,
     ) -> None:
         super().__init__()
         pitch = xs[1] - xs[0]
@@ -84,6 +112,12 @@ class DotProduct(VGroup):
             self.products.add(_product(a, b, size))
             terms += [PLUS, Term(a.scalar * b.scalar, decimals)]
         self._align(xs, ys[0], pitch - 0.42)
+        self.bias, end = VGroup(), xs[-1] + pitch / 2
+        if bias is not None:
+            terms += [PLUS, bias]
+            number = Number(bias.scalar, bias.decimals, size=size, color=bias.color, bracket=True)
+            self.bias.add(number.place([bias_x, ys[0], 0]))
+            xs, end = [*xs, bias_x], bias_x + number.width / 2 + 0.25
         total = Equation(terms[1:], result, size=size)
         self.worked = VGroup(
             *(term.place([x, ys[1], 0]) for term, x in zip(total.terms[::2], xs, strict=True))
@@ -91,12 +125,14 @@ class DotProduct(VGroup):
         self.signs = VGroup(*(self._pluses(xs, y, size) for y in ys))
         self.equal = Phrase(self._equal(), size=size, color=theme.MUTED)
         self.equal.place([sign_x, ys[1], 0])
-        self.sign = total.sign.place([xs[-1] + pitch / 2, ys[1], 0])
+        self.sign = total.sign.place([end, ys[1], 0])
         self.result = total.result
         if self.result.width > result_width:
             self.result.scale(result_width / self.result.width)
         self.result.place([result_x, ys[1], 0])
-        self.add(self.products, self.signs, self.equal, self.worked, self.sign, self.result)
+        self.add(
+            self.products, self.bias, self.signs, self.equal, self.worked, self.sign, self.result
+        )
 
     def _align(self, xs: Sequence[float], y: float, room: float) -> None:
         """The products at their places, all of one size, in which the widest fits."""
@@ -114,7 +150,7 @@ class DotProduct(VGroup):
 
     def _equal(self) -> str:
         """``=`` where every product, from its shown digits, rounds to what stands under it."""
-        for (a, _, b), number in zip(self.products, self.worked, strict=True):
+        for (a, _, b), number in zip(self.products, self.worked, strict=False):
             if not rounds_to(as_decimal(a.text) * as_decimal(b.text), number.text):
                 return "≈"
         return "="

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -19,8 +20,8 @@ from manim import (
     VGroup,
 )
 
-from .. import theme
-from ..values import Scalar, Values
+from .. import glyphs, theme
+from ..values import Scalar, Values, Word
 from .phrase import Number, Phrase
 
 
@@ -53,6 +54,39 @@ class Token(VGroup):
             self.box.set_stroke(opacity=0.55)
         self.label.place(self.box.get_center())
         super().__init__(self.box, self.label)
+
+
+def fitting(words: Sequence[str], room: float, size: float = theme.HEADING) -> float:
+    """The size, at most ``size`` and at least the smallest, at which every word is no wider than
+    ``room``, if there is one."""
+    widest = max(Phrase(word, size=size, bold=True).width for word in words)
+    return max(theme.SMALLEST, size * min(1.0, room / widest))
+
+
+def is_wide(words: Sequence[str]) -> bool:
+    """Whether any of the words takes more room than two Chinese characters."""
+    return max(glyphs.width(word) for word in words) > 2.2 * glyphs.width("我")
+
+
+def shortened(words: Sequence[str], room: float) -> list[Word]:
+    """The words as they fit over columns of this width: whole, or what fits of them, ended by an
+    ellipsis; where two would then look alike, each by its position."""
+    made = [_cut(word, room) for word in words]
+    taken = Counter(made)
+    return [
+        Word(text if text == word or taken[text] == 1 else str(place))
+        for place, (word, text) in enumerate(zip(words, made, strict=True), start=1)
+    ]
+
+
+def _cut(word: str, room: float) -> str:
+    """A word, or its beginning, no wider than ``room`` in bold at the smallest size."""
+    text = word
+    for length in range(len(word) - 1, 0, -1):
+        if Phrase(Word(text), size=theme.SMALLEST, bold=True).width <= room:
+            break
+        text = f"{word[:length]}…"
+    return text
 
 
 def token_row(

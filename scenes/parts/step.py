@@ -26,7 +26,7 @@ from .grid import outline
 from .icons import tick
 from .motion import born_each
 from .phrase import Number, Phrase
-from .shapes import Bars
+from .shapes import Bars, fitting, shortened
 from .vector import Vector, equals, signed
 
 #: Height of the heads over a table, and of its first line.
@@ -221,12 +221,13 @@ class MaskTable(VGroup):
     ) -> None:
         self.doors = Mask(values, cell=cell, color=color)
         self.rows, self.columns = VGroup(), VGroup()
-        for i, word in enumerate(words):
+        room = cell - 0.08
+        heads = shortened(words, room)
+        size = fitting(heads, room)
+        for i, (word, head) in enumerate(zip(words, heads, strict=True)):
             asks = Phrase(word, size=theme.HEADING, bold=True, color=theme.QUERY)
             self.rows.add(asks.beside(self.doors.cell(i, 0), 0.22, LEFT))
-            seen = Phrase(word, size=theme.HEADING, bold=True, color=theme.KEY)
-            if seen.width > cell:
-                seen.scale(cell / seen.width)
+            seen = Phrase(head, size=size, bold=True, color=theme.KEY)
             self.columns.add(seen.place(self.doors.cell(0, i).get_top() + 0.3 * UP))
         super().__init__(self.doors, self.rows, self.columns)
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from manim import DOWN, LEFT, Animation, Create, FadeIn, VGroup
 
-from ..values import Values
+from ..structure import is_pre
+from ..values import Run, Values
 from .flow import Wire
 from .phrase import Phrase
 from .strips import Strip
@@ -25,9 +26,26 @@ class TightLine(Line):
     PITCH, HEIGHT = 0.65, 0.52
 
 
+_BOXES = {"self_attn": "Self-Attention", "cross_attn": "Cross-Attention", "ffn": "FFN"}
+_KEYS = {"self_attn": "strip_attention", "cross_attn": "strip_cross", "ffn": "strip_ffn"}
+
+
+def boxes_of(run: Run, kind: str) -> list[str]:
+    """The names of a sub-layer's boxes, in their order."""
+    name = _BOXES[kind]
+    return ["Norm", name, "Add"] if is_pre(run) else [name, "Add & Norm"]
+
+
+def strip_keys(run: Run, kind: str) -> list[str]:
+    """The labels of a sub-layer's two lines: its output, and what leaves it."""
+    key = _KEYS[kind]
+    return [f"{key}_pre", "strip_sum"] if is_pre(run) else [key, "strip_norm"]
+
+
 class SubLayers(VGroup):
-    """What goes in, and by turns a sub-layer's output and the LayerNorm of the sum: each with its
-    caption in a line of its own, the residual as a wire past the sub-layer.
+    """What goes in, and by turns a sub-layer's output and the sum, or its LayerNorm: each with its
+    caption in a line of its own, the residual as a wire past the sub-layer. One more line at the
+    end, for a norm after the last layer, has no wire.
 
     ``residuals`` are the wires' names, one for each sub-layer.
     """
@@ -52,7 +70,7 @@ class SubLayers(VGroup):
         """The animations that bring a line, 1 or more, and the residual that leads to it."""
         strip = self.strips[line]
         moves: list[Animation] = [FadeIn(strip.caption), FadeIn(strip.grid, shift=0.3 * DOWN)]
-        if line % 2 == 0:
+        if line % 2 == 0:  # the line of a norm after the last layer is odd
             n = line // 2 - 1
             moves += [Create(self.wires[n]), FadeIn(self.residuals[n])]
         return moves

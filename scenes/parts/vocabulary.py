@@ -25,9 +25,10 @@ class Vocabulary(VGroup):
         top: float = 1.92,
         pitch: float = 0.53,
         width: float = 3.3,
+        inset: tuple[float, float] = (0.55, 1.2),
     ) -> None:
         self.boxes, self.ids, self.words = VGroup(), VGroup(), VGroup()
-        self.columns = x - width / 2 + 0.55, x - width / 2 + 1.2
+        self.columns = x - width / 2 + inset[0], x - width / 2 + inset[1]
         for i, (word, scalar) in enumerate(zip(words, ids, strict=True)):
             y = top - pitch * i
             box = RoundedRectangle(

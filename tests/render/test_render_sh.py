@@ -114,9 +114,10 @@ def test_on_a_terminal_the_stage_and_its_seconds_move_in_place(house: House) -> 
     with os.fdopen(screen, "rb") as file:
         said = file.read1().decode()
     assert (process.returncode, out) == (0, "[render]\n[list]\n")
-    for second in (0, 1, 2):
-        stage = f"\r\033[Krender.sh: installing Python packages, {second} s: Collecting one"
-        assert stage in said
+    stage = r"\r\033\[Krender\.sh: installing Python packages, (\d+) s: Collecting one"
+    seconds = list(map(int, re.findall(stage, said)))
+    assert seconds == sorted(set(seconds))
+    assert len(seconds) >= 2 and seconds[-1] >= 2
     assert said.endswith("\r\033[K")
     assert said.count("\n") == 1
 

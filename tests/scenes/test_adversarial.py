@@ -23,6 +23,7 @@ LESSONS = {
     if path.name[:2] in {"03", "04", "05", "08", "13", "14", "20", "21"}
 }
 each_lesson = pytest.mark.parametrize("name", LESSONS)
+pytestmark = pytest.mark.slow
 #: The kind of a standing that the cases of a sentence come from, by how they begin.
 KINDS = {
     "hit": "hit",

@@ -13,7 +13,7 @@ import pytest
 
 import engine
 from engine import Config, LectureError
-from engine.config import CHOICES
+from engine.config import CHOICES, FinalNorm
 from engine.parameters import GROUPS, TWO_POSITIONS
 from render.cli import app
 from scenes import glyphs, lessons, limits, theme
@@ -216,9 +216,21 @@ def test_arrays_that_no_scene_shows_yet(tmp_path: Path, group: str) -> None:
     assert refused(tmp_path, TUTORIAL.config, (group,)).endswith(f", found {group}")
 
 
-def test_a_second_vocabulary_is_not_shown_yet(tmp_path: Path) -> None:
-    config = dataclasses.replace(TUTORIAL.config, source_vocabulary_size=8)
-    assert refused(tmp_path, config).startswith("vocabulary: in the family")
+def test_what_nn_transformer_has_is_shown(tmp_path: Path) -> None:
+    """Biases, gains and shifts, final norms, scaled embeddings, a vocabulary for each side."""
+    config = dataclasses.replace(
+        TUTORIAL.config,
+        source_vocabulary_size=8,
+        final_norm=FinalNorm(True, True),
+        embedding_scale="sqrt(d_model)",
+    )
+    groups = set(GROUPS) - {TWO_POSITIONS}
+    made = engine.random_weights(config, 1, -1.0, 1.0, groups=groups)
+    words = TUTORIAL.vocabulary
+    made = dataclasses.replace(made, vocabulary=words, source_vocabulary=words, objective="next")
+    path = tmp_path / "own.json"
+    engine.save_weights(made, path)
+    limits.preflight(Settings("en", path, path))
 
 
 @pytest.mark.parametrize(

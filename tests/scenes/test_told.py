@@ -19,6 +19,8 @@ _spec = importlib.util.spec_from_file_location("claims", Path(__file__).with_nam
 claims = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(claims)
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).resolve().parents[1] / "lessons" / "adversarial"
 #: Filmed, and within what the layouts hold today.
 LESSONS = (
@@ -70,7 +72,6 @@ def row_kind(variant: str) -> str:
     return {"one": "one", "all": "one", "alike": "alike", "only": "only"}.get(variant, "shared")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [5, 7, 8, 9, 10])
 @lesson
 def test_the_words_are_true(name: str, number: int) -> None:
