@@ -133,7 +133,7 @@ class Cache:
 
         Raises LectureError only where it was opened for looking and cannot be read.
         """
-        above, told = f"entries/{product.kind}", _told(product.kind, product.spec())
+        above, told = f"entries/{product.kind}", _told(product.kind, product.spec)
         for question in place.names(above) if product.cached else ():
             if not question.startswith(told):
                 continue
@@ -163,7 +163,7 @@ class Cache:
         made = self.find(product, now)
         if made is None:
             return None
-        path = _entry(product.kind, product.spec(), made)
+        path = _entry(product.kind, product.spec, made)
         taken = self._bring(place, made, into, check)
         if taken is None:
             self._drop(place, path)
