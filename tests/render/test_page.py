@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from engine.errors import LectureError
+from render.base.files import refuse_foreign
 from render.base.reads import Made, Stamp
 from render.build import delivery
 from render.build.delivery import put_whole
-from render.build.materials import Page
+from render.build.materials import _PAGE
 from render.documents.handout.content import Handout, Section, Step
 from render.documents.page import FILES, scene, write
 
@@ -123,7 +124,7 @@ def test_an_older_page_is_replaced_and_nothing_else_ever(tmp_path):
     target = tmp_path / "page"
     put_whole(page, target)
     (target / "old.txt").write_text("old")
-    Page(None, target).refuse_foreign()
+    refuse_foreign(target, *_PAGE)
     put_whole(page, target)
     assert [path.name for path in target.iterdir()] == ["lecture.js"]
     other, file = tmp_path / "mine", tmp_path / "file"
@@ -132,7 +133,7 @@ def test_an_older_page_is_replaced_and_nothing_else_ever(tmp_path):
     file.write_text("x")
     for wrong in (other, file):
         with pytest.raises(LectureError, match=r"--out: expected a new folder"):
-            Page(None, wrong).refuse_foreign()
+            refuse_foreign(wrong, *_PAGE)
 
 
 def test_a_page_that_cannot_be_put_in_place_leaves_the_old_one(tmp_path, monkeypatch):

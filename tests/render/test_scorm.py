@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engine.errors import LectureError
-from render.build.materials import Package
+from render.build.materials import _refuse_no_package as check
 from render.documents import scorm
 
 CP = "{http://www.imsproject.org/xsd/imscp_rootv1p1p2}"
@@ -75,9 +75,6 @@ def test_a_page_without_a_head_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_package_is_replaced_and_nothing_else_is(page: Path, tmp_path: Path) -> None:
-    def check(target: Path) -> None:
-        Package(None, target, "", "").refuse_foreign()
-
     target = pack(page, tmp_path / "x.zip")
     check(target)
     check(tmp_path / "new.zip")

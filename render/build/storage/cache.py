@@ -41,6 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 #: looks at what was brought from a cache, and returns it. Whatever it raises: it is spoiled
 Check = Callable[[Made], Made]
+Say = Callable[[str], None]
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MOST = 16 << 20  # bytes of an entry
@@ -76,11 +77,7 @@ class Cache:
     """
 
     def __init__(
-        self,
-        choice: CacheChoice,
-        say: Callable[[str], None] = lambda _: None,
-        *,
-        looking: bool = False,
+        self, choice: CacheChoice, say: Say = lambda _: None, *, looking: bool = False
     ) -> None:
         self.failed = False
         self.read_only = looking
