@@ -250,11 +250,12 @@ def _remove_abandoned(parent: Path, prefix: str) -> None:
 def _remove(folder: Path) -> None:
     """Remove a private folder, its lock last: killed meanwhile, it leaves one that is abandoned,
     not one that looks new."""
-    for path in folder.iterdir() if folder.is_dir() else ():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        elif path.name != _LOCK:
-            path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name != _LOCK:
+                path.unlink()
     shutil.rmtree(folder, ignore_errors=True)
 
 
