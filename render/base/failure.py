@@ -18,11 +18,10 @@ Done = TypeVar("Done")
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why something was not made: one line; ``mistake``: in the input, not in the code;
-    ``lost``: its process died silently, so that another try may help; ``details``: more lines."""
+    ``details``: more lines."""
 
     line: str
     mistake: bool
-    lost: bool = False
     details: tuple[str, ...] = ()
 
     @classmethod

@@ -118,6 +118,7 @@ class Made:
 Needs = Mapping[str, Made]
 
 
+@dataclass(eq=False)
 class Reads:
     """Gives a maker what it asks for, and records it.
 
@@ -129,21 +130,13 @@ class Reads:
     made.
     """
 
-    def __init__(
-        self,
-        settings: Mapping[str, str],
-        key: str = "",
-        spoken: Mapping[str, Json] | None = None,
-        threads: int = 1,
-        observers: Sequence[Observer] = (),
-    ) -> None:
-        self.settings = settings
-        self.key = key
-        self.spoken = spoken
-        self.threads = threads
-        self.observers = observers
-        self._values = engine_reads.Reads()
-        self._found: dict[tuple[str, str], Input] = {}
+    settings: Mapping[str, str]
+    key: str = ""
+    spoken: Mapping[str, Json] | None = None
+    threads: int = 1
+    observers: Sequence[Observer] = ()
+    _values: engine_reads.Reads = field(default_factory=engine_reads.Reads, init=False)
+    _found: dict[tuple[str, str], Input] = field(default_factory=dict, init=False)
 
     @cached_property
     def passes(self) -> Passes:

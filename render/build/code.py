@@ -229,7 +229,7 @@ def _root(package: str) -> str | None:
 def _below(folder: str, name: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_dir():
+            if entry.is_dir() and entry.name != "__pycache__":
                 yield from _below(entry.path, f"{name}/{entry.name}")
             elif entry.name.endswith((".py", *_COMPILED)):
                 yield f"{name}/{entry.name}", entry

@@ -21,7 +21,6 @@ from render.base.reader import Reader
 from render.base.reads import Made, Stamp
 from render.build.plan import Plan
 from render.build.product import Product, Step
-from render.build.products import OfVideo, Pictures
 from render.build.storage.cache import Cache
 from render.build.workers.worker import function_of
 from scenes.settings import Settings, file_digest
@@ -33,20 +32,20 @@ class Delivery:
     def __init__(self, plan: Plan, cache: Cache, space: Workspace) -> None:
         self._plan, self._cache, self._space = plan, cache, space
         #: pictures whose video is not in place yet
-        self._held: dict[str, tuple[OfVideo, Made, bool]] = {}
+        self._held: dict[str, tuple[Product, Made, bool]] = {}
 
     def taken(self, product: Product) -> Made | None:
         """A product that the cache has, in a private folder, checked as if it had been made."""
 
         def check(made: Made) -> Made:
-            if isinstance(product, Pictures):
+            if product.kind == "pictures":
                 numbers = made.path("numbers")
                 name_weights(numbers, product.job.settings)
                 made = replace(made, files={**made.files, "numbers": Stamp.of(numbers)})
             if product.checker:
                 files = {role: Path(path) for role, path in made.paths.items()}
                 look = function_of(product.checker)
-                look(product.spec(), self.needs(product), files, made.facts)
+                look(product.spec, self.needs(product), files, made.facts)
             return made
 
         folder = self._space.fresh_folder("taken")
@@ -56,7 +55,7 @@ class Delivery:
         """The records of the needs that could be made, with safe copies of the files that the maker
         opens. Raises LectureError where one has just become another file."""
         found = {}
-        for role, need in product.needs().items():
+        for role, need in product.needs.items():
             made = self._plan.steps[need.id].made
             if made is not None:
                 files = [(role, made.files[role]) for role in product.opened(made)]
@@ -75,7 +74,7 @@ class Delivery:
         """Put a product in place; what depends on it is looked at again. Raises LectureError
         where that cannot be done."""
         product = step.product
-        if isinstance(product, OfVideo) and product.carriers():
+        if product.carriers:
             self._held[step.id] = (product, made, taken)
         else:
             made = self._place(product, made, taken=taken)
@@ -85,11 +84,10 @@ class Delivery:
     def _place_held(self) -> None:
         """Put the pictures in place whose video is."""
         for id, (product, made, taken) in list(self._held.items()):
-            video = product.lecture.video(product.scene)
-            placed = self._plan.steps[video.id].made
+            placed = self._plan.steps[product.carried_by].made
             if placed is not None:
                 del self._held[id]
-                carriers = product.carriers()
+                carriers = product.carriers
                 files = {**made.files, **dict.fromkeys(carriers, placed.files["video"])}
                 paths = {**made.paths, **{role: str(path) for role, path in carriers.items()}}
                 carried = replace(made, files=files, paths=paths)
@@ -97,12 +95,12 @@ class Delivery:
 
     def _place(self, product: Product, made: Made, *, taken: bool) -> Made:
         """Move the files of a product to their places, then write its record."""
-        targets = {role: path for role, path in product.targets().items() if role in made.paths}
+        targets = {role: path for role, path in product.targets.items() if role in made.paths}
         for role, target in targets.items():
             with contextlib.suppress(OSError):  # put_file reports it
                 target.parent.mkdir(parents=True, exist_ok=True)
             put_file(made.path(role), target)
-        folder = product.as_folder()
+        folder = product.folder
         if folder is not None:
             made = put_whole(made, folder)
         paths = {**made.paths, **{role: str(path) for role, path in targets.items()}}
@@ -111,7 +109,7 @@ class Delivery:
         for role, path in paths.items():
             self._plan.paths[product.id, role] = Path(path)
         if product.cached and not taken:
-            self._cache.put(product.kind, product.spec(), made)
+            self._cache.put(product.kind, product.spec, made)
         return made
 
 

@@ -43,7 +43,6 @@ class Now:
         self._values: dict[tuple[int, str], Input | None] = {}
         self._code: dict[tuple[str, ...], tuple[Input, ...]] = {}
         self._known: dict[str, tuple[Input, ...]] = {}
-        self._needs: dict[str, Mapping[str, Product]] = {}
         self._version = ""
 
     def passes(self, settings: Mapping[str, str]) -> Passes:
@@ -55,20 +54,14 @@ class Now:
             self._passes[key].check()
         return self._passes[key]
 
-    def needs(self, product: Product) -> Mapping[str, Product]:
-        """The needs of a product by role."""
-        if product.id not in self._needs:
-            self._needs[product.id] = product.needs()
-        return self._needs[product.id]
-
     def before(self, product: Product) -> tuple[Input, ...] | None:
         """The inputs known before the maker runs; None where a need is not up to date."""
         needs = tuple(self._of_needs(product))
-        return (*self._of(product), *needs) if len(needs) == len(self.needs(product)) else None
+        return (*self._of(product), *needs) if len(needs) == len(product.needs) else None
 
     def _of_needs(self, product: Product) -> Iterator[Input]:
         """What is known of the contents of needs."""
-        for role, need in self.needs(product).items():
+        for role, need in product.needs.items():
             if need.id in self.made:
                 made = self.made[need.id]
                 yield Input("need", role, None, made.content if made else "")
@@ -76,7 +69,7 @@ class Now:
     def _of(self, product: Product) -> tuple[Input, ...]:
         """What is told to the maker, and its code."""
         if product.id not in self._known:
-            told = (Input("spec", name, None, canonical(s)) for name, s in product.spec().items())
+            told = (Input("spec", name, None, canonical(s)) for name, s in product.spec.items())
             self._known[product.id] = (*told, *self._of_code(_roots(product)))
         return self._known[product.id]
 
@@ -111,7 +104,7 @@ class Now:
         return None
 
     def _value(self, product: Product, asked: Input) -> Input | None:
-        passes = self.passes(product.settings())
+        passes = self.passes(product.settings)
         key = id(passes), canonical(asked.arg)
         if key not in self._values:
             try:
@@ -151,7 +144,7 @@ class Now:
         found = self.code.paths(_roots(product))
         found |= set(Path(engine.__file__).parent.glob("*.py"))
         found |= {texts.FOLDER / f"{language}.toml" for language in LANGUAGES}
-        settings = product.settings()
+        settings = product.settings
         found |= {Path(settings[name]) for name in ("weights", "inference_weights") if settings}
         read = (one.name for one in (made.inputs if made else ()) if one.kind == "file")
         return found | {_path_of(name) for name in read if "site-packages" not in name}
@@ -180,7 +173,7 @@ class Now:
         yield from (Reason(_of_spec(*pair), pair[1]) for pair in _pairs(old["spec"], new["spec"]))
         moved = [one for one in old["value"].values() if self._value(product, one) != one]
         if moved:
-            yield from _few(values_moved(moved, self.passes(product.settings())), "more values")
+            yield from _few(values_moved(moved, self.passes(product.settings)), "more values")
         for kind, word in _READ.items():
             for one in old[kind].values():
                 if self._answer(product, one) != one:
@@ -191,7 +184,7 @@ class Now:
             versions = (one.digest if one else "none" for one in (was, now))
             yield Reason(f"{name} {', now '.join(versions)}", now or was)
         needs = {one.name: one for one in self._of_needs(product)}
-        unknown = self.needs(product).keys() - needs.keys()
+        unknown = product.needs.keys() - needs.keys()
         for role, was, now in _pairs(old["need"], needs):
             if role not in unknown:
                 there = now is not None and now.digest
@@ -210,7 +203,7 @@ Pair = tuple[str, Input | None, Input | None]
 
 
 def _roots(product: Product) -> tuple[str, ...]:
-    return (product.maker.partition(":")[0], *product.modules())
+    return (product.maker.partition(":")[0], *product.modules)
 
 
 def _by_kind(inputs: Iterable[Input]) -> Mapping[str, dict[str, Input]]:

@@ -122,20 +122,13 @@ class BuildOptions:
         """The command that renders them."""
         return shlex.join(["./render.sh", *self.typed()])
 
-    def own(self, job: Job) -> tuple[str, ...]:
-        """What distinguishes a lesson, weights, or burned captions of the user's from the plain
-        lecture when they are uploaded; empty for that."""
-        lesson = Path(self.lesson).stem if self.lesson != DEFAULT_LESSON else ""
-        weights = Path(job.settings.weights).stem if self.weights else ""
-        burned = f"captions-{job.burn}" if job.burn else ""
-        return tuple(filter(None, (lesson, weights, burned)))
-
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """One output folder and one track: ``scenes`` are asked for, ``film`` is what the track's film
     consists of, both in film order. ``voice``: who speaks. ``burn``: the language of captions drawn
-    into the pictures, empty for none."""
+    into the pictures, empty for none. ``own``: what distinguishes a lesson, weights or burned
+    captions of the user's from the plain lecture."""
 
     scenes: tuple[SceneInfo, ...]
     film: tuple[SceneInfo, ...]
@@ -145,6 +138,12 @@ class Job:
     voice: Choice | None = None
     burn: str = ""
     renderer: Renderer = Renderer.fast
+    own: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The same for the names of files."""
+        return "_".join(self.own) or DEFAULT_LESSON
 
     @property
     def language(self) -> str:
@@ -227,9 +226,16 @@ def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
             voice=voice,
             burn=burn,
             renderer=options.renderer,
+            own=_own(kind, burn),
         )
         for kind, track in product(kinds, tracks)
     ]
+
+
+def _own(kind: Kind, burn: str) -> tuple[str, ...]:
+    lesson = Path(kind.lesson).stem if kind.lesson != DEFAULT_LESSON else ""
+    weights = kind.weights.stem if kind.weights else ""
+    return tuple(filter(None, (lesson, weights, burn and f"captions-{burn}")))
 
 
 def scenes_named(words: Sequence[str]) -> list[SceneInfo]:

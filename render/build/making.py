@@ -15,8 +15,7 @@ from render.base.reads import Made
 from render.build.delivery import Delivery
 from render.build.job import How
 from render.build.plan import Plan
-from render.build.product import Step, Work
-from render.build.products import Pictures, Video
+from render.build.product import Product, Step, Work
 from render.build.report import Report
 from render.build.screen import Estimate, Screen
 from render.build.storage.cache import Cache
@@ -48,7 +47,7 @@ class Making:
     def run(self) -> bool:
         """Make everything that is due; returns whether a cache that was named has failed."""
         due = [step.product for step in self._plan.due()]
-        if any(isinstance(product, Video) for product in due):
+        if any(product.kind == "video" for product in due):
             self._plan.now.ffmpeg()  # so that a missing one is reported first
         first, *others = dict.fromkeys(product.job.out for product in self._plan.asked.values())
         with stoppable(), Workspace(first) as self._space:
@@ -134,31 +133,24 @@ class Making:
         assert before is not None
         folder = self._space.folder / f"{product.name}_{len(self._folders)}"  # the pool makes it
         self._folders[product.id] = folder
-        cover = self._cover_of(step)
+        also = self._plan.steps.get(product.yields)  # the cover, if it is due
         return Work(
             step=step.id,
             kind=product.kind,
             maker=product.maker,
             checker=product.checker,
-            spec=product.spec(),
+            spec=product.spec,
             needs=self._delivery.needs(product),
-            settings=product.settings(),
-            modules=product.modules(),
+            settings=product.settings,
+            modules=product.modules,
             inputs=before,
             aside=tuple(sorted(product.aside)),
             folder=str(folder),
             threads=max(1, self._how.processes // self._estimate.slots),
             heavy=product.heavy,
             spoken=product.spoken(self._plan.now),
-            also=self._work_of(cover) if cover else None,
+            also=self._work_of(also) if also and not self._plan.is_settled(also.id) else None,
         )
-
-    def _cover_of(self, step: Step) -> Step | None:
-        """The cover that the same play yields, if it is due."""
-        if not isinstance(step.product, Pictures):
-            return None
-        cover = self._plan.steps.get(step.product.lecture.cover(step.product.scene).id)
-        return cover if cover and not self._plan.is_settled(cover.id) else None
 
     def _heed(self, event: Event) -> int:
         """Take note of an event; returns how many steps are over by it."""
@@ -173,7 +165,8 @@ class Making:
         elif failure is not None:
             if event.kind == "lost" and step.id not in self._lost:
                 self._lost.add(step.id)
-                self._screen.say(f"{step.product.name}: {failure.line}; it is tried again")
+                name = (step.product.path or step.product.record).name
+                self._screen.say(f"{name}: {failure.line}; it is tried again")
                 self._plan.put_back(step)
             else:
                 self._fail(step, failure)
@@ -210,11 +203,11 @@ class Making:
             self._screen.say(line)
 
 
-def _room(products: Iterable[object]) -> dict[Path, float]:
+def _room(products: Iterable[Product]) -> dict[Path, float]:
     """Bytes that will surely be needed, by folder; each video is there twice for a moment."""
     needed: dict[Path, float] = {}
     for product in products:
-        if isinstance(product, Pictures):
+        if product.kind == "pictures":
             job = product.job
             seconds = product.frames() / job.quality.fps
             size = 2 * seconds * BYTES_PER_SECOND[job.quality.name]

@@ -3,219 +3,183 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any
 
 from engine.errors import LectureError
 from render.base import files
 from render.base.files import STATE
 from render.base.reads import Json, Made
-from render.build.job import LANGUAGES, Job
+from render.build.lecture import Lecture
 from render.build.product import Product, digest
-from render.build.products import Cover, FilmCover, Sides, Video
 
-if TYPE_CHECKING:
-    from render.build.lecture import Lecture
+_PAGE = ("lecture.js", "a new folder or an older course page")  # how an older one is known
+_PUBLICATION = ("publish.json", "a new folder or one that was published")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Material(Product):
-    """``target``: a folder, or a file without its ending; None for what only others need."""
+    """``target``: where it is put, for people; ``lines``: told when it is there; ``missed``: when
+    it could not be made. ``refuse``: raises LectureError where something is in the way that is not
+    an older one."""
 
-    lecture: Lecture = field(repr=False)
     target: Path | None
-
-    missed: ClassVar[str] = "nothing published"
-
-    @property
-    def job(self) -> Job:
-        return self.lecture.job
-
-    @property
-    def name(self) -> str:
-        return f"{self.kind}_{self.job.settings.track}"
-
-    @cached_property
-    def record(self) -> Path:
-        place = digest(str(self.target))[:8]
-        return self.job.out / STATE / f"{self.name}_{self.job.language}.{place}.json"
-
-    def settings(self) -> Mapping[str, str]:
-        return self.lecture.values
-
-    def lines(self, made: Made) -> Iterator[str]:
-        """For people, when it is there."""
-        yield from (str(path) for path in self.places(made).values())
-
-    def refuse_foreign(self) -> None:
-        """Raise LectureError where something is in the way that is not an older one."""
-
-    def _written_from(self) -> dict[str, Json]:
-        own = self.job.settings
-        names = [own.weights.name, own.weights_for_inference.name]
-        return {"language": self.job.language, "weights": names}
+    lines: Callable[[Made], Sequence[str]]
+    missed: str = "nothing published"
+    refuse: Callable[[], None] = lambda: None
 
 
-class Handout(Material):
-    """The whole text as a PDF to print and an HTML file."""
-
-    kind: ClassVar[str] = "handout"
-    maker: ClassVar[str] = "render.documents.handout.write:make"
-
-    def spec(self) -> dict[str, Json]:
-        return self._written_from()
-
-    def targets(self) -> Mapping[str, Path]:
-        assert self.target
-        return {
-            form: self.target.with_name(f"{self.target.name}.{form}") for form in ("pdf", "html")
-        }
+def _material(kind: str, lecture: Lecture, target: Path | None, **more: Any) -> Material:
+    job = lecture.job
+    name = f"{kind}_{job.settings.track}"
+    return Material(
+        kind=kind,
+        record=job.out / STATE / f"{name}_{job.language}.{digest(str(target))[:8]}.json",
+        name=name,
+        job=job,
+        settings=job.values(),
+        target=target,
+        **more,
+    )
 
 
-class Folder(Material):
-    """``mark``: the file by which an older one is known, so that it may be replaced."""
-
-    mark: ClassVar[str]
-    older: ClassVar[str]
-
-    def as_folder(self) -> Path | None:
-        return self.target
-
-    def refuse_foreign(self) -> None:
-        if self.target is not None:
-            files.refuse_foreign(self.target, self.mark, f"a new folder or {self.older}")
+def _written_from(lecture: Lecture) -> dict[str, Json]:
+    own = lecture.job.settings
+    names = [own.weights.name, own.weights_for_inference.name]
+    return {"language": lecture.job.language, "weights": names}
 
 
-class Page(Folder):
-    """The lecture as a page: videos, captions, transcript and the full text."""
-
-    kind: ClassVar[str] = "page"
-    maker: ClassVar[str] = "render.documents.page:make"
-    opens: ClassVar[frozenset[str] | None] = frozenset({"video", "cover"})
-    mark: ClassVar[str] = "lecture.js"
-    older: ClassVar[str] = "an older course page"
-    missed: ClassVar[str] = "no page written"
-
-    def spec(self) -> dict[str, Json]:
-        job = self.job
-        scenes = [
-            {
-                "number": scene.number,
-                "slug": scene.slug,
-                "title": job.title(scene),
-                "steps": list(scene.steps),
-                "video": job.video_name(scene),
-            }
-            for scene in self.lecture.numbered
-        ]
-        name = f"{job.out.name} {job.settings.track}"
-        return {**self._written_from(), "name": name, "scenes": scenes}
-
-    def needs(self) -> Mapping[str, Product]:
-        found: dict[str, Product] = {}
-        for scene in self.lecture.numbered:
-            found[f"pictures {scene.slug}"] = self.lecture.pictures(scene)
-            found[f"video {scene.slug}"] = self.lecture.video(scene)
-            found[f"cover {scene.slug}"] = self.lecture.cover(scene)
-            for language in LANGUAGES:
-                found[f"cues {scene.slug} {language}"] = self.lecture.cues(scene, language)
-        return found
-
-    def optional(self, role: str) -> bool:
-        return role.startswith(("cover ", "cues "))
-
-    def lines(self, made: Made) -> Iterator[str]:
-        yield f"{self.target}/index.html: open it in a browser"
+def handout(lecture: Lecture, target: Path) -> Material:
+    """The whole text as a PDF to print and an HTML file; ``target`` without their endings."""
+    targets = {form: target.with_name(f"{target.name}.{form}") for form in ("pdf", "html")}
+    return _material(
+        "handout",
+        lecture,
+        target,
+        maker="render.documents.handout.write:make",
+        spec=_written_from(lecture),
+        targets=targets,
+        lines=lambda made: [str(path) for path in targets.values()],
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class Package(Material):
+def page(lecture: Lecture, target: Path | None) -> Material:
+    """The lecture as a page: videos, captions, transcript and the full text. Without a target it is
+    only for a package."""
+    job, needs, scenes = lecture.job, dict[str, Product](), list[Json]()
+    for scene in lecture.numbered:
+        slug = scene.slug
+        needs[f"pictures {slug}"] = lecture.pictures(scene)
+        needs[f"video {slug}"] = lecture.video(scene)
+        needs[f"cover {slug}"] = lecture.cover(scene)
+        for language in lecture.languages:
+            needs[f"cues {slug} {language}"] = lecture.cues(scene, language)
+        told = {"number": scene.number, "slug": slug, "steps": list(scene.steps)}
+        scenes.append({**told, "title": job.title(scene), "video": job.video_name(scene)})
+    name = f"{job.out.name} {job.settings.track}"
+    return _material(
+        "page",
+        lecture,
+        target,
+        maker="render.documents.page:make",
+        spec={**_written_from(lecture), "name": name, "scenes": scenes},
+        needs=needs,
+        optional=("cover ", "cues "),
+        opens=frozenset({"video", "cover"}),
+        folder=target,
+        lines=lambda made: [f"{target}/index.html: open it in a browser"],
+        missed="no page written",
+        refuse=lambda: files.refuse_foreign(target, *_PAGE) if target else None,
+    )
+
+
+def package(lecture: Lecture, target: Path, item: str, title: str) -> Material:
     """The course page as a SCORM package. ``item`` names it within a platform; ``title``: that of
     the film where it is empty."""
+    spec = {"item": item, "title": title, "language": lecture.job.language}
 
-    item: str
-    title: str
+    def lines(made: Made) -> list[str]:
+        size = f"{made.files['zip'].size / 1e6:.1f} MB"
+        return [f"{target}: SCORM 1.2 package, {size}; import it on your platform"]
 
-    kind: ClassVar[str] = "scorm"
-    maker: ClassVar[str] = "render.documents.scorm:make"
-    cached: ClassVar[bool] = False  # it has the videos a second time
-    opens: ClassVar[frozenset[str] | None] = None
-
-    def spec(self) -> dict[str, Json]:
-        told = {"item": self.item, "title": self.title, "language": self.job.language}
-        return {**told, "scenes": len(self.lecture.numbered)}
-
-    def needs(self) -> Mapping[str, Product]:
-        return {"page": Page(self.lecture, None), "sides": self.lecture.film_sides}
-
-    def targets(self) -> Mapping[str, Path]:
-        assert self.target
-        return {"zip": self.target}
-
-    def lines(self, made: Made) -> Iterator[str]:
-        size = made.files["zip"].size / 1e6
-        yield f"{self.target}: SCORM 1.2 package, {size:.1f} MB; import it on your platform"
-
-    def refuse_foreign(self) -> None:
-        target, field = self.target, "--out"
-        if target is None or target.suffix != ".zip":
-            expected = "a name that ends in .zip"
-            raise LectureError(field=field, expected=expected, found=str(target))
-        try:
-            with zipfile.ZipFile(target) as archive:
-                archive.getinfo("imsmanifest.xml")
-        except FileNotFoundError:
-            return
-        except (OSError, zipfile.BadZipFile, KeyError) as error:
-            expected = "a new file or a SCORM package"
-            raise LectureError(
-                where=target, field=field, expected=expected, found="another"
-            ) from error
+    return _material(
+        "scorm",
+        lecture,
+        target,
+        maker="render.documents.scorm:make",
+        spec={**spec, "scenes": len(lecture.numbered)},
+        needs={"page": page(lecture, None), "sides": lecture.film_sides},
+        opens=None,
+        targets={"zip": target},
+        cached=False,  # it has the videos a second time
+        lines=lines,
+        refuse=lambda: _refuse_no_package(target),
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class Publication(Folder):
+def _refuse_no_package(target: Path) -> None:
+    if target.suffix != ".zip":
+        raise LectureError(field="--out", expected="a name that ends in .zip", found=str(target))
+    try:
+        with zipfile.ZipFile(target) as archive:
+            archive.getinfo("imsmanifest.xml")
+    except FileNotFoundError:
+        return
+    except (OSError, zipfile.BadZipFile, KeyError) as error:
+        expected = "a new file or a SCORM package"
+        raise LectureError(
+            where=target, field="--out", expected=expected, found="another"
+        ) from error
+
+
+def publication(
+    lecture: Lecture,
+    target: Path,
+    platform: str,
+    item: str,
+    parts: str,
+    asked: Mapping[str, Json],
+) -> Material:
     """A folder that is ready to upload. ``platform``: as ``assets/platforms.toml`` calls it;
-    ``item``: the name for uploads; ``videos``: the film, scenes, or both; ``asked``: texts of the
-    film that take the place of its own."""
+    ``item``: the name for uploads; ``parts``: ``film``, ``scenes`` or ``both``; ``asked``: texts of
+    the film that take the place of its own."""
+    job, needs, videos = lecture.job, dict[str, Product](), list[Json]()
+    published = [lecture.of_film()] if parts != "scenes" else []
+    published += map(lecture.of_scene, lecture.numbered if parts != "film" else ())
+    for products in published:
+        for each in products:
+            if each.path and each.kind in ("video", "sides", "cover"):
+                needs[f"{each.kind} {each.path.name}"] = each
+                if each.kind == "video":
+                    videos.append([each.path.name, each.scene is None])
 
-    platform: str
-    item: str
-    videos: tuple[Video, ...]
-    asked: Mapping[str, Json]
+    def lines(made: Made) -> list[str]:
+        count = f"{len(videos)} video{'s' * (len(videos) > 1)}"
+        return [
+            *(f"advice: {line}" for line in made.facts["advice"]),
+            f"{target}: ready for {made.facts['platform']}, {count}",
+            f"what is left to do: {target}/CHECKLIST.md",
+        ]
 
-    kind: ClassVar[str] = "publication"
-    maker: ClassVar[str] = "render.platforms.folder:make"
-    cached: ClassVar[bool] = False  # its checklist names this folder
-    opens: ClassVar[frozenset[str] | None] = None
-    mark: ClassVar[str] = "publish.json"
-    older: ClassVar[str] = "one that was published"
-
-    def spec(self) -> dict[str, Json]:
-        return {
-            "platform": self.platform,
-            "item": self.item,
-            "language": self.job.language,
-            "track": self.job.settings.track,
-            "folder": str(self.target),
-            "videos": [[video.path.name, video.of_film] for video in self.videos],
-            "asked": dict(self.asked),
-        }
-
-    def needs(self) -> Mapping[str, Product]:
-        found: dict[str, Product] = {}
-        for video in self.videos:
-            of = self.lecture.of_film() if video.of_film else self.lecture.of_scene(video.scene)
-            for need in of:
-                if isinstance(need, Video | Sides | Cover | FilmCover):
-                    found[f"{need.kind} {video.path.name}"] = need
-        return found
-
-    def lines(self, made: Made) -> Iterator[str]:
-        yield from (f"advice: {line}" for line in made.facts["advice"])
-        count = f"{len(self.videos)} video{'s' * (len(self.videos) > 1)}"
-        yield f"{self.target}: ready for {made.facts['platform']}, {count}"
-        yield f"what is left to do: {self.target}/CHECKLIST.md"
+    spec = {"platform": platform, "item": item, "language": job.language}
+    return _material(
+        "publication",
+        lecture,
+        target,
+        maker="render.platforms.folder:make",
+        spec={
+            **spec,
+            "track": job.settings.track,
+            "folder": str(target),
+            "videos": videos,
+            "asked": dict(asked),
+        },
+        needs=needs,
+        opens=None,
+        folder=target,
+        cached=False,  # its checklist names this folder
+        lines=lines,
+        refuse=lambda: files.refuse_foreign(target, *_PUBLICATION),
+    )

@@ -53,13 +53,12 @@ class Plan:
         """A product after everything that it needs."""
         if product.id in self.steps:
             return
-        needs = self.now.needs(product)
-        below = [*needs.items(), *((ASKS, asked) for asked in product.asks())]
+        below = [*product.needs.items(), *((ASKS, asked) for asked in product.asks)]
         for _, need in below:
             self._add(need)
             self._above.setdefault(need.id, []).append(product.id)
         ids = tuple(dict.fromkeys(need.id for _, need in below))
-        optional = frozenset(need.id for role, need in below if product.optional(role))
+        optional = frozenset(need.id for role, need in below if role.startswith(product.optional))
         self.steps[product.id] = Step(product, ids, optional, read_record(product))
 
     # -- how things stand ----------------------------------------------------------------------
@@ -82,7 +81,7 @@ class Plan:
         if step.made is not None:
             return ()
         found = list(step.reasons)
-        for asked in product.asks():
+        for asked in product.asks:
             if not self.is_settled(asked.id):
                 found += self.steps[asked.id].reasons
         return tuple(found)
@@ -163,7 +162,7 @@ class Plan:
     def _fetch(self, step: Step) -> bool:
         """Whether all files that the maker opens are there; what is missing must be made."""
         there = True
-        for need in self.now.needs(step.product).values():
+        for need in step.product.needs.values():
             made = self.steps[need.id].made
             for role in step.product.opened(made) if made else ():
                 if (need.id, role) not in self.paths:
@@ -184,7 +183,7 @@ class Plan:
 
     @staticmethod
     def question(step: Step) -> str:
-        return digest([step.product.kind, step.product.spec()])
+        return digest([step.product.kind, step.product.spec])
 
     # -- what has happened ---------------------------------------------------------------------
 

@@ -15,12 +15,11 @@ LectureError for a mistake in the input.
 from __future__ import annotations
 
 import hashlib
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -32,6 +31,7 @@ from render.base.reads import Input, Json, Made, Reason, Stamp
 if TYPE_CHECKING:
     from render.build.inputs import Now
     from render.build.job import Job
+    from scenes.registry import SceneInfo
 
 #: on every key: another one whenever records, keys or contents are made in another way
 FORM = 3
@@ -43,111 +43,75 @@ ASKS = "asks"
 BEFORE = ("spec", "need", "code", "tool")
 
 
-@dataclass(frozen=True)
-class Product(ABC):
-    """Subclasses are frozen dataclasses whose fields are plain values or other products."""
+@dataclass(frozen=True, eq=False)
+class Product:
+    """``record``: where its record lies; stands for the product within a run. ``name``: of its
+    private folder. ``spec``: all that the maker is told; plain JSON, no path of this machine unless
+    it is the input itself. ``needs``: other products, by role, whose contents count; ``asks``: what
+    must be settled before it is looked at, though it counts for nothing.
+    """
 
-    kind: ClassVar[str]
-    maker: ClassVar[str]
-    checker: ClassVar[str | None] = None
+    kind: str
+    maker: str
+    record: Path
+    name: str
+    job: Job
+    spec: Mapping[str, Json]
+    needs: Mapping[str, Product] = field(default_factory=dict)
+    asks: tuple[Product, ...] = ()
+    #: beginnings of the roles of needs that it can do without; ``asks`` for what it asks
+    optional: tuple[str, ...] = ()
+    #: the final name of each file by role; a file without one is not kept
+    targets: Mapping[str, Path] = field(default_factory=dict)
+    #: files of other products that hold a file of this one, by role: an MP4 its pictures
+    carriers: Mapping[str, Path] = field(default_factory=dict)
+    #: what all its files become together, by their roles, in the place of the one that was there
+    folder: Path | None = None
+    #: what values are computed from, see :class:`~render.base.reads.Reads`
+    settings: Mapping[str, str] = field(default_factory=dict)
+    #: modules besides the maker's whose code counts, such as a scene's
+    modules: tuple[str, ...] = ()
+    checker: str | None = None
     #: takes a slot of ``--jobs`` and a process of its own; the others run in threads beside them
-    heavy: ClassVar[bool] = False
+    heavy: bool = False
     #: worth a place in the cache
-    cached: ClassVar[bool] = True
+    cached: bool = True
     #: roles of files that the maker may leave out
-    may_lack: ClassVar[frozenset[str]] = frozenset()
+    may_lack: frozenset[str] = frozenset()
     #: roles of files that the maker opens in its needs; None: all of them
-    opens: ClassVar[frozenset[str] | None] = frozenset()
+    opens: frozenset[str] | None = frozenset()
     #: files that dependents do not see by their bytes: a fact says what they see
-    aside: ClassVar[frozenset[str]] = frozenset()
+    aside: frozenset[str] = frozenset()
+    #: the scene that it is of, and the video that it is of or beside
+    scene: SceneInfo | None = None
+    path: Path | None = None
+    #: ids: of the video that carries it, of another product that the same play yields
+    carried_by: str = ""
+    yields: str = ""
+    #: frames to draw, as far as is known, and what a frame costs, in those of draft quality
+    frames: Callable[[], float] = float
+    weight: float = 1.0
+    #: a pause for speech as it would be now; what the speaker of a scene must know
+    pause: Callable[[Input, Now], Input | None] = lambda asked, now: None
+    spoken: Callable[[Now], Mapping[str, Json] | None] = lambda now: None
 
-    @property
-    @abstractmethod
-    def record(self) -> Path:
-        """Where its record lies; stands for the product within a run."""
-
-    @abstractmethod
-    def spec(self) -> dict[str, Json]:
-        """All that the maker is given; plain JSON, no path of this machine unless it is the input
-        itself."""
-
-    def needs(self) -> Mapping[str, Product]:
-        return {}
-
-    def targets(self) -> Mapping[str, Path]:
-        """The final name of each file by role; a file without one is not kept."""
-        return {}
-
-    def as_folder(self) -> Path | None:
-        """What all its files become together, by their roles, in the place of the one that was
-        there; None: each has a target."""
-        return None
-
-    def carriers(self) -> Mapping[str, Path]:
-        """Files of other products that hold a file of this one, by role: an MP4 its pictures."""
-        return {}
+    @cached_property
+    def id(self) -> str:
+        return str(self.record)
 
     def places(self, made: Made) -> Mapping[str, Path]:
         """Where the files of its record should lie."""
-        folder = self.as_folder()
-        if folder is not None:
-            return {role: folder / role for role in made.files}
-        return {**self.carriers(), **self.targets()}
+        if self.folder is not None:
+            return {role: self.folder / role for role in made.files}
+        return {**self.carriers, **self.targets}
 
     def opened(self, need: Made) -> set[str]:
         """Roles of the files of a need that the maker opens; of the others it gets the facts."""
         return {role for role in need.files if self.opens is None or role in self.opens}
 
-    @property
-    @abstractmethod
-    def job(self) -> Job:
-        """The job that it belongs to; where jobs share it, one of them."""
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """Of its private folder: letters, digits and _."""
-
-    def settings(self) -> Mapping[str, str]:
-        """What values are computed from: see :class:`~render.base.reads.Reads`."""
-        return {}
-
-    def pause(self, asked: Input, now: Now) -> Input | None:
-        """A pause for speech as it would be now."""
-        return None
-
-    def asks(self) -> tuple[Product, ...]:
-        """Products that must be settled before it is looked at, though they count for nothing."""
-        return ()
-
-    def optional(self, role: str) -> bool:
-        """Whether it is made without that need where the need cannot be made."""
-        return False
-
-    def modules(self) -> tuple[str, ...]:
-        """Modules besides the maker's whose code counts, such as a scene's."""
-        return ()
-
-    def spoken(self, now: Now) -> Mapping[str, Json] | None:
-        """What the speaker of a scene must know; None where nobody speaks."""
-        return None
-
-    def frames(self) -> float:
-        """Frames to draw, as far as is known."""
-        return 0.0
-
-    @property
-    def weight(self) -> float:
-        """What a frame costs, in frames of draft quality."""
-        return 1.0
-
     def work(self) -> float:
         """For the order and the time left."""
         return self.frames() * self.weight
-
-    @cached_property
-    def id(self) -> str:
-        return str(self.record)
 
     def key(self, now: Now, made: Made | None = None) -> str | None:
         """Stands for everything it depends on at present: what is known before, and what ``made``

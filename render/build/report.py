@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from render.base.failure import Failure
+from render.base.reads import Json
 from render.build.lecture import Lecture
 from render.build.plan import Plan
 from render.build.product import COST, Product
-from render.build.products import Burned, Cover, Cues, Pictures, Sides, Sound
 from render.build.screen import duration
+from scenes import texts
 from scenes.registry import SceneInfo
 
 _MB = 1_000_000
@@ -74,7 +76,7 @@ class Report:
 
     def _scene_line(self, scene: SceneInfo) -> str:
         lecture, name = self.lecture, self.job.video_name(scene)
-        failed = self._failure(lecture.video(scene), Cues, Sound)
+        failed = self._failure(lecture.video(scene), "cues", "sound")
         if failed:
             self.failures[scene.slug] = failed[1]
             return f"{self._shown}{scene.slug}: no video: {failed[1].line}{self._log(*failed)}"
@@ -114,13 +116,13 @@ class Report:
             return f"{_TEXTS} regenerated"
         return "up to date" if self._stays(lecture.cover(scene)) else "cover drawn"
 
-    def _failure(self, product: Product, *tolerated: type[Product]) -> tuple[str, Failure] | None:
+    def _failure(self, product: Product, *tolerated: str) -> tuple[str, Failure] | None:
         """What keeps a product from being made, and the step that failed."""
         if product.id in self.plan.failures:
             return product.id, self.plan.failures[product.id]
-        if self.plan.is_settled(product.id) and not isinstance(product, Sides):
+        if self.plan.is_settled(product.id) and product.kind != "sides":
             return None
-        needs = (need for need in product.needs().values() if not isinstance(need, tolerated))
+        needs = (need for need in product.needs.values() if need.kind not in tolerated)
         return next(filter(None, (self._failure(need, *tolerated) for need in needs)), None)
 
     def _log(self, step: str, failure: Failure) -> str:
@@ -128,7 +130,7 @@ class Report:
         if failure.mistake or step not in self.logs:
             return ""
         logs, product = self.job.out / "logs", self.plan.steps[step].product
-        slug = product.scene.slug if isinstance(product, Pictures | Burned | Cover) else "lecture"
+        slug = product.scene.slug if product.scene else "lecture"
         try:
             logs.mkdir(exist_ok=True)
             kept = shutil.copyfile(self.logs[step], logs / f"{slug}_{self.job.language}.txt")
@@ -138,30 +140,31 @@ class Report:
 
     def _film_line(self) -> str:
         job, film, name = self.job, self.lecture.film, self.job.film_name
+        path = job.out / name
         why = self._no_film()
         if why:
             self.film = "not made"
-            if not film.path.exists() and not self.failures and len(job.scenes) < len(job.film):
+            if not path.exists() and not self.failures and len(job.scenes) < len(job.film):
                 have = sum(job.video(scene).exists() for scene in job.film)
                 return (
                     f"{self._shown}{name}: {have} of its {len(job.film)} scenes are there; "
                     "the same command without scene numbers makes the others and joins all"
                 )
-            how = "kept unchanged" if film.path.exists() else "not made"
+            how = "kept unchanged" if path.exists() else "not made"
             return f"{self._shown}{name} {how}: {why}"
         lacking = self._lacking(name, "captions", self.lecture.film_sides)
         if self._stays(film):
             self.film = "up to date"
             sides = self.lecture.film_sides, self.lecture.film_cover
             stay = all(self._stays(each) or self.plan.hindrance(each.id) for each in sides)
-            return f"{film.path}: {'up to date' if stay else f'{_TEXTS} regenerated'}{lacking}"
+            return f"{path}: {'up to date' if stay else f'{_TEXTS} regenerated'}{lacking}"
         self.film = "made"
         made = self.plan.steps[film.id].made
         seconds = made.facts["frames"] / job.quality.fps if made else 0.0
         track = job.settings.track
         whole = "lecture" if track == "full" else f"{track} track"
         chapters = f"{len(job.film)} chapters"
-        return f"{film.path}: the whole {whole}, {duration(seconds)}, {chapters}{lacking}"
+        return f"{path}: the whole {whole}, {duration(seconds)}, {chapters}{lacking}"
 
     def _no_film(self) -> str:
         """Why there is no film of these scenes; empty where there is one."""
@@ -177,12 +180,13 @@ class Report:
     def _out_of_date(self) -> str:
         """The first scene of the film that is not up to date, and why."""
         for scene in self.job.film:
+            video = self.job.video(scene)
             for product in (self.lecture.pictures(scene), self.lecture.shown(scene)):
                 if not self.plan.is_settled(product.id):
                     reasons = self.plan.reasons(product)
-                    if not product.path.exists() or not reasons:
-                        return f"{product.path.name} is missing"
-                    return f"{product.path.name} is out of date: {reasons[0].line}"
+                    if not video.exists() or not reasons:
+                        return f"{video.name} is missing"
+                    return f"{video.name} is out of date: {reasons[0].line}"
         return ""
 
     # -- of a plan -----------------------------------------------------------------------------
@@ -270,3 +274,47 @@ def exit_code(failures: Sequence[Failure], complaints: int) -> int:
     if not failures:
         return 1 if complaints else 0
     return 2 if all(failure.mistake for failure in failures) else 1
+
+
+def complaints(lecture: Lecture, plan: Plan) -> list[str]:
+    """A line for each recording that is missing, cannot be used, or says something else."""
+    if lecture.voice is None or lecture.voice.recordings is None:
+        return []
+    recordings, lines, said = lecture.voice.recordings, list[str](), dict[str, str]()
+    for scene in lecture.job.scenes:
+        sounds = lecture.sounds(scene)
+        made = {beat: plan.now.made.get(sound.id) for beat, sound in sounds.items()}
+        lines += [each.facts["bad"] for each in made.values() if each and "bad" in each.facts]
+        failures = (plan.failures.get(sound.id) for sound in sounds.values())
+        lines += [failure.line for failure in failures if failure]
+        drawn = plan.now.made.get(lecture.pictures(scene).id)
+        beats = drawn.facts["beats"] if drawn else ()
+        fit = {beat for beat, each in made.items() if each and "bad" not in each.facts}
+        good = [beat for beat in beats if beat["key"] in fit]
+        silent = [beat["key"] for beat in beats if beat not in good]
+        lines += recordings.missing(scene.slug, silent, len(good))
+        for beat in good:
+            said[f"{scene.slug}/{beat['key']}"] = _sentence(lecture.job.language, scene, beat)
+    from render.voice.script import changed
+
+    return [*recordings.complaints, *lines, *changed(said, recordings.folder)]
+
+
+def _sentence(language: str, scene: SceneInfo, beat: Mapping[str, Json]) -> str:
+    """What is to be said in a beat of a record."""
+    from render.voice import spoken
+
+    key = beat["key"]
+    template = texts.entry(language, scene.slug, "beats", key)
+    facts = {name: _Shown(fact) for name, fact in beat["facts"].items()}
+    return spoken.sentence(language, scene.slug, key, template, facts)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A fact as it was shown; whether it was a word or a number is not remembered."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text

@@ -16,8 +16,7 @@ from render.build.lecture import Lecture
 from render.build.materials import Material
 from render.build.plan import Plan
 from render.build.product import Product, Step
-from render.build.products import OfVideo, Pictures, Video
-from render.build.report import Report, announcement, exit_code, summary
+from render.build.report import Report, announcement, complaints, exit_code, summary
 
 WATCHED = "LECTURE_WATCHED"  # set in the environment of a render that --watch starts
 
@@ -45,7 +44,7 @@ class Run:
         self.lectures = [Lecture.of(job) for job in jobs]
         self.materials = [materials(lecture) for lecture in self.lectures] if materials else []
         for material in self.materials:
-            material.refuse_foreign()
+            material.refuse()
         products: list[Product] = []
         for lecture in self.lectures if render else ():
             products += lecture.products()
@@ -87,21 +86,21 @@ class Run:
         LectureError, with the ``command`` that renders them, where one is missing."""
         for material in self.materials:
             for need in self._missing(material):
-                expected = f"a {'film' if need.of_film else 'video'} (type: {command})"
+                expected = f"a {'video' if need.scene else 'film'} (type: {command})"
                 raise LectureError(where=need.path, expected=expected, found="none")
         steps = self.plan.steps.values()
         stale = [step for step in reversed(steps) if step.made and step.reasons]
         for out, step in {step.product.job.out: step for step in stale}.items():
-            why = f"{step.product.name} is out of date ({step.reasons[0].line})"
+            name = (step.product.path or step.product.record).name
+            why = f"{name} is out of date ({step.reasons[0].line})"
             yield f"{out}: {why}; taken as it is (to render: {command})"
         yield from self._complaints()
 
-    def _missing(self, product: Product) -> Iterator[OfVideo]:
-        for role, need in self.now.needs(product).items():
-            settled = self.plan.is_settled(need.id) or product.optional(role)
+    def _missing(self, product: Product) -> Iterator[Product]:
+        for role, need in product.needs.items():
             if isinstance(need, Material):
                 yield from self._missing(need)
-            elif isinstance(need, OfVideo) and not settled:
+            elif not (self.plan.is_settled(need.id) or role.startswith(product.optional)):
                 yield need
 
     def make(self) -> int:
@@ -132,7 +131,7 @@ class Run:
 
     def _complaints(self) -> list[str]:
         """A line for each recording that is missing or cannot be used."""
-        return [line for lecture in self.lectures for line in lecture.complaints(self.plan)]
+        return [line for lecture in self.lectures for line in complaints(lecture, self.plan)]
 
     def _failures(self) -> list[Failure]:
         """Of what was asked for."""
@@ -171,8 +170,7 @@ class Run:
         return not self.render and not isinstance(product, Material)
 
     def _is_forced(self, product: Product) -> bool:
-        own = isinstance(product, Video) and not product.of_film
-        return self.how.force and (own or isinstance(product, Pictures))
+        return self.how.force and product.kind in ("pictures", "video") and bool(product.scene)
 
     def _in_store(self) -> list[str]:
         """Steps whose products the cache has."""

@@ -8,13 +8,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING
 
 from engine.errors import one_line
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _EVERY = 0.1  # seconds
 _MARGIN = 1.05  # a scene longer than foretold is taken to be this much longer than it is so far
@@ -106,13 +101,13 @@ class Estimate:
 class Screen:
     """Lines on stdout; on a terminal also a bar on stderr. Use as a context manager."""
 
-    def __init__(self, estimate: Estimate, console: Console | None = None) -> None:
+    def __init__(self, estimate: Estimate) -> None:
         from rich.console import Console  # late: where nothing is to be done, nothing is shown
         from rich.progress import BarColumn, Progress, TextColumn
 
         self._estimate = estimate
         self._next = 0.0  # when it is shown again
-        self._console = console or Console(stderr=True)
+        self._console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.fields[scenes]}"),
             BarColumn(),
@@ -130,12 +125,7 @@ class Screen:
         self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
     def say(self, line: str) -> None:

@@ -15,8 +15,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 from engine.errors import LectureError, from_os_error, one_line
@@ -30,8 +31,6 @@ _LATEST_MS = 2000  # after the first of many
 _PATIENCE = 15.0  # seconds that a render may take to stop
 _WAITING = "waiting until weights, texts, a lesson or code are saved; Ctrl-C ends"
 _NAMED = 3
-
-Saved = list[Path]
 
 
 class Sources:
@@ -86,29 +85,45 @@ class Watch:
     ) -> None:
         self._sources = Sources(options, Run(jobs, how).plan.files())
         self._arguments = list(arguments)
-        self._events: queue.Queue[Saved | subprocess.Popen[bytes] | LectureError] = queue.Queue()
+        #: what threads want done
+        self._events: queue.Queue[Callable[[], None]] = queue.Queue()
         self._render: subprocess.Popen[bytes] | None = None
 
     def run(self) -> int:
         """Until Ctrl-C (130) or a signal, which comes through as an exception."""
-        with stoppable(), self._watched(), self._stopped_at_the_end():
-            self._start()
+        stop = threading.Event()
+        with stoppable():
+            threading.Thread(target=self._watch, args=(stop,), daemon=True).start()
             try:
+                self._start()
                 while True:
-                    self._heed(self._events.get())
+                    self._events.get()()
             except KeyboardInterrupt:
                 return 128 + signal.SIGINT
+            finally:
+                stop.set()
+                self._stop()
 
-    def _heed(self, event: Saved | subprocess.Popen[bytes] | LectureError) -> None:
-        if isinstance(event, LectureError):
-            raise event
-        if isinstance(event, list):
-            self._saved(event)
-        elif event is self._render:
-            self._render = None
-            _say(_WAITING)
+    def _watch(self, stop: threading.Event) -> None:
+        """In a thread: look at what is saved."""
+        import watchfiles
 
-    def _saved(self, paths: Saved) -> None:
+        try:
+            for changes in watchfiles.watch(
+                *self._sources.folders(),
+                watch_filter=None,
+                debounce=_LATEST_MS,
+                step=_QUIET_MS,
+                stop_event=stop,
+                recursive=False,
+            ):
+                saved = self._sources.changed(path for _, path in changes)
+                if saved:
+                    self._events.put(partial(self._saved, saved))
+        except OSError as error:
+            self._events.put(partial(_fail, from_os_error(error, "--watch")))
+
+    def _saved(self, paths: Sequence[Path]) -> None:
         again = self._render is not None
         self._stop()
         names = [path.name for path in paths[:_NAMED]]
@@ -117,19 +132,25 @@ class Watch:
         self._start()
 
     def _start(self) -> None:
-        self._render = subprocess.Popen(
+        render = self._render = subprocess.Popen(
             [sys.executable, "-P", "-m", "render", *self._arguments],
             stdin=subprocess.PIPE,  # its end tells the render that we are gone
             env={**os.environ, WATCHED: "1"},
             process_group=0,  # Ctrl-C is for us, who stop it
         )
-        threading.Thread(target=self._tell_its_end, args=(self._render,), daemon=True).start()
+
+        def wait() -> None:
+            render.wait()
+            self._events.put(partial(self._ended, render))
+
+        threading.Thread(target=wait, daemon=True).start()
         if "--force" in self._arguments:
             self._arguments.remove("--force")
 
-    def _tell_its_end(self, render: subprocess.Popen[bytes]) -> None:
-        render.wait()
-        self._events.put(render)
+    def _ended(self, render: subprocess.Popen[bytes]) -> None:
+        if render is self._render:
+            self._render = None
+            _say(_WAITING)
 
     def _stop(self) -> None:
         """Stop the render, if one is running; its own workers end with it."""
@@ -144,40 +165,9 @@ class Watch:
             render.kill()
             render.wait()
 
-    @contextlib.contextmanager
-    def _stopped_at_the_end(self) -> Iterator[None]:
-        try:
-            yield
-        finally:
-            self._stop()
 
-    @contextlib.contextmanager
-    def _watched(self) -> Iterator[None]:
-        stop = threading.Event()
-        watcher = threading.Thread(target=self._watch, args=(stop,), daemon=True)
-        watcher.start()
-        try:
-            yield
-        finally:
-            stop.set()
-
-    def _watch(self, stop: threading.Event) -> None:
-        import watchfiles
-
-        try:
-            for changes in watchfiles.watch(
-                *self._sources.folders(),
-                watch_filter=None,
-                debounce=_LATEST_MS,
-                step=_QUIET_MS,
-                stop_event=stop,
-                recursive=False,
-            ):
-                saved = self._sources.changed(path for _, path in changes)
-                if saved:
-                    self._events.put(saved)
-        except OSError as error:
-            self._events.put(from_os_error(error, "--watch"))
+def _fail(error: LectureError) -> None:
+    raise error
 
 
 def _say(line: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import math
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -20,11 +22,10 @@ from render.base.failure import Failure, attempt
 from render.base.files import make_folder
 from render.base.process import share_out, usable_cores
 from render.base.project import ROOT
-from render.build.folders import DEFAULT_LESSON
 from render.build.job import (
     LANGUAGES,
-    TRACKS,
     BuildOptions,
+    jobs_of,
     scenes_named,
     several,
     weight_files,
@@ -68,24 +69,10 @@ def table() -> Iterator[str]:
 def settings_of(options: BuildOptions, extra: Sequence[Path] = ()) -> list[tuple[str, Settings]]:
     """What to look at: lessons, or the weight files in their place, and the extra files; each with
     its label, in every language and track. Raises LectureError where a weight file is invalid."""
-    import engine
-    from scenes import lessons
-
-    files = weight_files(options.weights or ())
-    for file in files:
-        engine.load_weights(file)
-    languages = several("--lang", options.lang, LANGUAGES)
-    tracks = several("--track", options.track, TRACKS)
-    names = several("--lesson", options.lesson)
-    wanted: list[tuple[str, str, Path | None]] = []
-    for name in names:
-        own = f"{Path(name).stem}_" if name != DEFAULT_LESSON else ""
-        labelled = [(f"{own}{file.stem}", name, file) for file in (*files, *extra)]
-        wanted += labelled if files else [(Path(name).stem, name, None), *labelled]
-    return [
-        (label, lessons.settings(name, language, file, track))
-        for (label, name, file), language, track in product(wanted, languages, tracks)
-    ]
+    jobs = jobs_of(options)
+    if extra:
+        jobs += jobs_of(replace(options, weights=[glob.escape(str(path)) for path in extra]))
+    return [(job.label, job.settings) for job in jobs]
 
 
 def chosen(words: Sequence[str] | None) -> list[SceneInfo]:

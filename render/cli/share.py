@@ -14,15 +14,13 @@ from engine.errors import LectureError
 from engine.reader import read_text
 from render.base.process import usable_cores
 from render.base.project import ROOT
-from render.build.folders import DEFAULT_LESSON
+from render.build import materials
 from render.build.job import BuildOptions, How, Job, jobs_of, option
 from render.build.lecture import Lecture
-from render.build.materials import Handout, Material, Package, Page, Publication
+from render.build.materials import Material
 from render.build.run import Run
 from render.build.storage.choice import DEFAULT_SIZE, choose
-from render.cli.look import settings_of
 from render.cli.options import Explain, Jobs, Render, Store, Videos, takes
-from render.media.quality import QUALITIES
 
 SCORM = "scorm"
 PAGE_EPILOG = """[bold]Examples[/]
@@ -43,7 +41,7 @@ What each platform takes: docs/platforms.md. How to publish, step by step: docs/
 def carry_out(
     jobs: Sequence[Job],
     how: How,
-    materials: Callable[[Lecture], Material],
+    material: Callable[[Lecture], Material],
     *,
     render: bool,
     explain: bool,
@@ -51,7 +49,7 @@ def carry_out(
 ) -> None:
     """Make materials, and with ``render`` the videos that they are made of; else these are taken as
     they are, and ``command`` is what would render them."""
-    run = Run(jobs, how, materials, render=render)
+    run = Run(jobs, how, material, render=render)
     notes = [] if render else list(run.as_they_are(command))
     if explain:
         print(*run.explain(), sep="\n")
@@ -76,18 +74,14 @@ def handout(
     One PDF to print and one HTML file per language, handout_zh.pdf and so on; with _NAME for a
     lesson or weights of your own. No video is needed for it; it takes a few seconds.
     """
-    folder, names, asked = out.absolute(), {}, []
-    for label, settings in settings_of(options):
-        own = "" if label == DEFAULT_LESSON else f"_{label}"
-        asked.append(Job((), (), QUALITIES["standard"], settings, folder))
-        names[asked[-1]] = f"handout_{settings.language}{own}"
-    carry_out(
-        asked,
-        _how(jobs, store),
-        lambda lecture: Handout(lecture, folder / names[lecture.job]),
-        render=False,
-        explain=explain,
-    )
+    folder = out.absolute()
+    wanted = [replace(job, out=folder) for job in jobs_of(options)]
+
+    def handout_of(lecture: Lecture) -> Material:
+        name = "_".join(("handout", lecture.job.language, *lecture.job.own))
+        return materials.handout(lecture, folder / name)
+
+    carry_out(wanted, _how(jobs, store), handout_of, render=False, explain=explain)
 
 
 @takes("track", "quality", "lang", "weights", "lesson", "voice", "burn_captions")
@@ -119,7 +113,7 @@ def page(
     def page_of(lecture: Lecture) -> Material:
         track = lecture.job.settings.track
         beside = lecture.job.out / ("page" if track == "full" else f"page_{track}")
-        return Page(lecture, target or beside)
+        return materials.page(lecture, target or beside)
 
     how, command = _how(jobs, store), options.command
     carry_out(wanted, how, page_of, render=render, explain=explain, command=command)
@@ -183,13 +177,12 @@ def publish(
 
     def published(lecture: Lecture) -> Material:
         job, track = lecture.job, lecture.job.settings.track
-        item = item_name(track, job.language, options.own(job))
+        item = item_name(track, job.language, job.own)
         place = target or job.out / "publish" / f"{platform}_{track}"
         if platform == SCORM:
-            return Package(lecture, target or place.with_suffix(".zip"), item, title.strip())
-        of_scenes = [lecture.video(scene) for scene in lecture.numbered]
-        chosen = {"film": [lecture.film], "scenes": of_scenes, "both": [lecture.film, *of_scenes]}
-        return Publication(lecture, place, platform, item, tuple(chosen[parts]), asked)
+            package = target or place.with_suffix(".zip")
+            return materials.package(lecture, package, item, title.strip())
+        return materials.publication(lecture, place, platform, item, parts, asked)
 
     how, command = _how(jobs, store), options.command
     carry_out(wanted, how, published, render=render, explain=explain, command=command)

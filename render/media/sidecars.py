@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -64,16 +63,3 @@ class SideFiles:
                 expected = f"a description in {language}"
                 raise LectureError(where=self.about, expected=expected, found="none")
         return found
-
-    def all(self) -> Iterator[Path]:
-        """Every side file that a video can have."""
-        for language in LANGUAGES:
-            yield from (self.captions(language, form) for form in CAPTION_FORMS)
-            yield self.chapters(language)
-            yield self.description(language)
-        yield self.about
-        yield self.cover
-
-    def present(self) -> list[Path]:
-        """Those that are there."""
-        return [path for path in self.all() if path.is_file()]

@@ -119,13 +119,9 @@ def write(target: Path, samples: Samples) -> None:
         file.writeframes(data)
 
 
-def decibels(amplitude: float) -> float:
-    return 20 * float(np.log10(max(amplitude, 1e-9)))
-
-
 def level(samples: Samples) -> float:
     """The loudest 10 ms, as dB of full scale."""
-    return decibels(float(_windows(samples).max(initial=0.0)))
+    return 20 * float(np.log10(_windows(samples).max(initial=1e-9)))
 
 
 def loudness(samples: Samples) -> float:
@@ -135,11 +131,6 @@ def loudness(samples: Samples) -> float:
     if len(samples) < _BLOCK:
         samples = np.pad(samples, (0, _BLOCK - len(samples)))
     return float(Meter(AUDIO_RATE).integrated_loudness(np.stack([samples, samples], axis=1)))
-
-
-def true_peak(samples: Samples) -> float:
-    """In dBTP, measured at four times the rate."""
-    return decibels(float(_peaks(samples).max(initial=0.0)))
 
 
 def make_ready(samples: Samples) -> Samples:

@@ -22,10 +22,13 @@ import pytest
 import engine
 from engine import LectureError
 from engine.cli import main
+from engine.corpus import Pair, read_corpus
 from engine.errors import LINE
 from engine.importing.probe import read_probe
 from engine.importing.sources import read_model, read_names, read_vocabulary
 from engine.reader import read_toml
+from engine.training import Settings, Trainer
+from engine.training_files import load_checkpoint, read_history, save_checkpoint, state_beside
 from tests.engine.foreign import MODELS
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -78,6 +81,21 @@ def case(path: Path) -> None:
     assert main(["weights", "import", str(MODEL / "model.pt"), *options]) in (0, 2)
 
 
+def checkpoint(folder: Path) -> Path:
+    """A checkpoint of a training with moments and an order of pairs."""
+    pairs = [Pair(("我",), ("I", "love")), Pair(("爱",), ("love", "I")), Pair(("课",), ("I", "I"))]
+    trainer = Trainer(engine.tutorial_weights(), pairs, Settings(steps=3, batch=2))
+    list(trainer.run(2))
+    return save_checkpoint(trainer, folder)
+
+
+def state(path: Path) -> None:
+    """The state of a checkpoint, which is whole."""
+    whole = checkpoint(path.parent)
+    path.replace(state_beside(whole))
+    load_checkpoint(whole)
+
+
 def kinds(folder: Path) -> list[Kind]:
     """All kinds of file that the engine reads."""
     weights = engine.tutorial_weights()
@@ -90,6 +108,10 @@ def kinds(folder: Path) -> list[Kind]:
     numbered = {"model": {"vocab": {"a": 0, "b": 1}}, "added_tokens": [{"id": 2, "content": "c"}]}
     lesson = 'weights = "a.json"\nsource = "我爱水课" # x\n[deep.er]\nn = [1, 2.5, {a.b = 3}]\n'
     names = "'enc.l#.q' = 'encoder.#.self_attn.q_proj'\nsteps = ''\n"
+    moments = state_beside(checkpoint(folder)).read_bytes()
+    corpus = "# pairs\n我 爱\tI love\t0-0 1-1\n课\tcourses\n"
+    history = '{"step": 0, "loss": 1.5, "alignment": null, "accuracy": 0.5, "p": [0.1, 0.2], '
+    history += '"entropy": 1.25, "gradient": 2.0}\n'
     return [
         *(
             Kind(f"w.{suffix}", (folder / f"w.{suffix}").read_bytes(), engine.load_weights)
@@ -105,6 +127,9 @@ def kinds(folder: Path) -> list[Kind]:
         Kind("lesson.toml", lesson.encode(), read_toml),
         Kind("names.toml", names.encode(), read_names),
         Kind("case.json", (MODEL / "case.json").read_bytes(), case),
+        Kind("corpus.tsv", corpus.encode(), read_corpus),
+        Kind("history.jsonl", 2 * history.encode(), read_history),
+        Kind("moments.npz", moments, state),
     ]
 
 
@@ -161,6 +186,7 @@ def all_kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Kind]:
 NAMES = (
     *("w.json", "w.npz", "w.safetensors", "m.pt", "v.pt", "m.safetensors", "m.npz", "probe.npz"),
     *("words.txt", "words.json", "lesson.toml", "names.toml", "case.json"),
+    *("corpus.tsv", "history.jsonl", "moments.npz"),
 )
 
 

@@ -10,7 +10,6 @@ from render.base.project import font_file
 from render.base.reads import Made, Reads, Stamp
 from render.build.job import BuildOptions, jobs_of
 from render.build.product import Product, content_of, key_of
-from render.build.products import Pictures
 from render.build.run import Run
 from scenes import texts
 
@@ -27,13 +26,13 @@ def made_up(out: Path, track: str = "full") -> int:
 
 
 def record(product: Product, before: tuple[Any, ...]) -> Made:
-    paths = {**product.carriers(), **product.targets()}
+    paths = {**product.carriers, **product.targets}
     for role, path in paths.items():
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(role)
-    reads = Reads(product.settings())
-    if isinstance(product, Pictures):
+    reads = Reads(product.settings)
+    if product.kind == "pictures" and product.scene:
         names = [*reads.passes.trace("training")]
         for name in names[product.scene.number * 5 :][:15]:
             reads.value("training", name)

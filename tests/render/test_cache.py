@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, cast
 
 import pytest
 
 from engine.errors import LectureError
-from render.base.reads import Input, Json, Made, Stamp
+from render.base.reads import Input, Made, Stamp
 from render.build.product import Product, content_of, key_of
 from render.build.storage import cache as module
 from render.build.storage.cache import Cache
@@ -32,22 +32,16 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user"
 NOBODY = 65534
 
 
-@dataclass(frozen=True)
-class Pictures(Product):
+def pictures(title: str = "t") -> Product:
     """Something that is told a title and reads some of the values of a world."""
-
-    kind: ClassVar[str] = "pictures"
-    maker: ClassVar[str] = "nowhere:make"
-    job: ClassVar[Any] = None
-    name: ClassVar[str] = "pictures"
-    title: str = "t"
-
-    @property
-    def record(self) -> Path:
-        return Path(f"{self.title}.json")
-
-    def spec(self) -> dict[str, Json]:
-        return {"title": self.title}
+    return Product(
+        kind="pictures",
+        maker="nowhere:make",
+        record=Path(f"{title}.json"),
+        name="pictures",
+        job=cast(Any, None),
+        spec={"title": title},
+    )
 
 
 @dataclass
@@ -59,7 +53,7 @@ class World:
     code: str = "c"
 
     def before(self, product: Product) -> tuple[Input, ...]:
-        told = Input("spec", "", None, json.dumps(product.spec()))
+        told = Input("spec", "", None, json.dumps(product.spec))
         return told, Input("code", "x.py", None, self.code)
 
     def asked_again(self, product: Product, made: Made) -> tuple[Input, ...]:
@@ -69,7 +63,7 @@ class World:
 
     def make(self, content: str, *names: str, product: Product | None = None) -> Made:
         """What a worker would leave that has read the values of these names."""
-        product = product or Pictures()
+        product = product or pictures()
         read = tuple(Input("value", name, None, self.values[name]) for name in names or "a")
         inputs = (*self.before(product), *read)
         paths = {}
@@ -84,14 +78,14 @@ class World:
         return Made(key, inputs, files, content_of(facts, files), facts, paths)
 
     def put(self, cache: Cache, made: Made, product: Product | None = None) -> None:
-        product = product or Pictures()
-        cache.put(product.kind, product.spec(), made)
+        product = product or pictures()
+        cache.put(product.kind, product.spec, made)
 
     def take(self, cache: Cache, product: Product | None = None) -> str | None:
         """The content of what the cache has for the values as they are."""
         folder = self.folder / f"taken-{time.monotonic_ns()}"
         folder.mkdir()
-        made = cache.take(product or Pictures(), self, folder)  # type: ignore[arg-type]
+        made = cache.take(product or pictures(), self, folder)  # type: ignore[arg-type]
         if made is None:
             assert list(folder.iterdir()) == []
             return None
@@ -149,7 +143,7 @@ class TestPuttingInAndTakingOut:
     def test_what_it_was_told_and_its_code_count(self, world: World) -> None:
         cache = opened(world.folder / "s")
         world.put(cache, world.make("it"))
-        assert world.take(cache, Pictures("other")) is None
+        assert world.take(cache, pictures("other")) is None
         world.code = "edited"
         assert world.take(cache) is None
 
@@ -179,7 +173,7 @@ class TestPuttingInAndTakingOut:
         world.put(opened(world.folder / "s"), world.make("it"))
         before = [(path, path.stat().st_mtime_ns) for path in files_below(world.folder / "s")]
         cache = opened(world.folder / "s", looking=True)
-        assert cache.find(Pictures(), world)  # type: ignore[arg-type]
+        assert cache.find(pictures(), world)  # type: ignore[arg-type]
         cache.end()
         after = [(path, path.stat().st_mtime_ns) for path in files_below(world.folder / "s")]
         assert after == before
@@ -501,7 +495,7 @@ class TestLimit:
         found = []
         for number in range(4):
             world.values["a"] = str(number)
-            if cache.find(Pictures(), world):  # type: ignore[arg-type]
+            if cache.find(pictures(), world):  # type: ignore[arg-type]
                 found.append(number)
         return found
 
@@ -521,7 +515,7 @@ class TestLimit:
         world.values["a"] = "0"
         folder = world.folder / "f"
         folder.mkdir()
-        assert cache.take(Pictures(), world, folder)  # type: ignore[arg-type]
+        assert cache.take(pictures(), world, folder)  # type: ignore[arg-type]
         cache.end()
         assert self.there(world, cache) == [0, 3]
         assert sum(path.stat().st_size for path in files_below(root)) < 160_000
@@ -709,4 +703,4 @@ class TestChoice:
         assert choose(None, "1") == CacheChoice("s3://ours", True, 1)
         assert choose("mine", "1") == CacheChoice("mine", True, 1)
         assert choose("none", "1") == NO_CACHE
-        assert Cache(NO_CACHE).find(Pictures(), None) is None  # type: ignore[arg-type]
+        assert Cache(NO_CACHE).find(pictures(), None) is None  # type: ignore[arg-type]

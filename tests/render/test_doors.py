@@ -50,7 +50,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("doors")
     (job,) = jobs_of(BuildOptions(quality="draft", out=folder), ["16"])
     product = Lecture(job).pictures(job.scenes[0])
-    asked = json.dumps([product.spec(), product.settings(), "render.draw.scene"])
+    asked = json.dumps([product.spec, product.settings, "render.draw.scene"])
     cache = {"XDG_CACHE_HOME": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     environment = {**os.environ, **cache, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", HOOKED, asked]
@@ -61,11 +61,11 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_every_file_that_is_opened_is_recorded(told: dict[str, Any]) -> None:
-    settings = told["product"].settings()
+    settings = told["product"].settings
     given = {str(Path(settings[name]).resolve()) for name in ("weights", "inference_weights")}
     texts = {str(ROOT / "assets" / "text" / f"{language}.toml") for language in ("zh", "en")}
     read = {str(ROOT / name) for name in told["read"]}
-    roots = ("render.draw.scene", *told["product"].modules())
+    roots = ("render.draw.scene", *told["product"].modules)
     code = {str(path) for path in Code().paths(roots)}  # C files of the helper
     for name in told["opened"]:
         path = Path(name).resolve()
@@ -77,7 +77,7 @@ def test_every_file_that_is_opened_is_recorded(told: dict[str, Any]) -> None:
 @pytest.mark.slow
 def test_every_function_that_runs_is_in_the_closure(told: dict[str, Any]) -> None:
     product = told["product"]
-    roots = (product.maker.partition(":")[0], *product.modules())
+    roots = (product.maker.partition(":")[0], *product.modules)
     closure = {str(path) for path in Code().paths(roots)}
     ours = {name for name in told["run"] if name.startswith((f"{ROOT}/render", f"{ROOT}/scenes"))}
     assert f"{ROOT}/scenes/base.py" in ours

@@ -14,7 +14,9 @@ from engine.errors import LectureError
 from render.base.reads import Made, Stamp
 from render.build import delivery
 from render.build.delivery import put_whole
-from render.build.materials import Page
+from render.build.job import BuildOptions, jobs_of
+from render.build.lecture import Lecture
+from render.build.materials import page as page_of_lecture
 from render.documents.handout.content import Handout, Section, Step
 from render.documents.page import FILES, scene, write
 
@@ -123,7 +125,8 @@ def test_an_older_page_is_replaced_and_nothing_else_ever(tmp_path):
     target = tmp_path / "page"
     put_whole(page, target)
     (target / "old.txt").write_text("old")
-    Page(None, target).refuse_foreign()
+    (job,) = jobs_of(BuildOptions(out=tmp_path / "o"))
+    page_of_lecture(Lecture(job), target).refuse()
     put_whole(page, target)
     assert [path.name for path in target.iterdir()] == ["lecture.js"]
     other, file = tmp_path / "mine", tmp_path / "file"
@@ -132,7 +135,7 @@ def test_an_older_page_is_replaced_and_nothing_else_ever(tmp_path):
     file.write_text("x")
     for wrong in (other, file):
         with pytest.raises(LectureError, match=r"--out: expected a new folder"):
-            Page(None, wrong).refuse_foreign()
+            page_of_lecture(Lecture(job), wrong).refuse()
 
 
 def test_a_page_that_cannot_be_put_in_place_leaves_the_old_one(tmp_path, monkeypatch):

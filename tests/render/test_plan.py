@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, cast
 
 import pytest
 
@@ -17,61 +15,43 @@ from render.build.plan import Plan
 from render.build.product import Product, content_of, key_of
 
 
-@dataclass(frozen=True)
-class Thing(Product):
+def thing(
+    folder: Path,
+    called: str,
+    told: int = 0,
+    below: tuple[Product, ...] = (),
+    *,
+    maybe: bool = False,
+    kept: bool = True,
+    size: float = 0.0,
+    heavy: bool = False,
+) -> Product:
     """A product with everything that a plan looks at."""
-
-    folder: Path
-    called: str
-    told: int = 0
-    below: tuple[Thing, ...] = ()
-    maybe: bool = False
-    kept: bool = True
-    size: float = 0.0
-    more: Mapping[str, Any] = field(default_factory=dict, compare=False)
-
-    kind: ClassVar[str] = "thing"
-    maker: ClassVar[str] = "render.media.quality:make"
-    opens: ClassVar[frozenset[str]] = frozenset({"file"})
-
-    @property
-    def record(self) -> Path:
-        return self.folder / f"{self.called}.json"
-
-    @property
-    def name(self) -> str:
-        return self.called
-
-    @property
-    def job(self) -> Any:
-        return None
-
-    def spec(self) -> dict[str, Any]:
-        return {"told": self.told}
-
-    def needs(self) -> Mapping[str, Product]:
-        return {thing.called: thing for thing in self.below}
-
-    def optional(self, role: str) -> bool:
-        return self.maybe
-
-    def targets(self) -> Mapping[str, Path]:
-        return {"file": self.folder / self.called} if self.kept else {}
-
-    def frames(self) -> float:
-        return self.size
+    return Product(
+        kind="thing",
+        maker="render.media.quality:make",
+        record=folder / f"{called}.json",
+        name=called,
+        job=cast(Any, None),
+        spec={"told": told},
+        needs={each.name: each for each in below},
+        optional=("",) if maybe else (),
+        targets={"file": folder / called} if kept else {},
+        opens=frozenset({"file"}),
+        heavy=heavy,
+        frames=lambda: size,
+    )
 
 
-@dataclass(frozen=True)
-class Heavy(Thing):
-    heavy: ClassVar[bool] = True
+def drawn(*arguments: Any, **more: Any) -> Product:
+    return thing(*arguments, heavy=True, **more)
 
 
-def make(plan: Plan, product: Thing, text: str) -> Made:
+def make(plan: Plan, product: Product, text: str) -> Made:
     """As a run would make it: its file, its record."""
     before = plan.now.before(product)
     assert before is not None
-    path = product.folder / product.called
+    path = product.record.with_suffix("")
     path.write_text(text)
     stamps = {"file": Stamp.of(path)}
     content = content_of({}, stamps)
@@ -86,13 +66,13 @@ def names(plan: Plan) -> list[str]:
     return [step.product.name for step in plan.ready()]
 
 
-def plan_of(*products: Thing) -> Plan:
+def plan_of(*products: Product) -> Plan:
     return Plan(products, Now())
 
 
 def test_what_is_needed_comes_first_and_what_is_made_stays(tmp_path: Path) -> None:
-    low = Thing(tmp_path, "low")
-    top = Thing(tmp_path, "top", below=(low,))
+    low = thing(tmp_path, "low")
+    top = thing(tmp_path, "top", below=(low,))
     plan = plan_of(top)
     assert names(plan) == ["low"]
     make(plan, low, "1")
@@ -106,8 +86,8 @@ def test_what_is_needed_comes_first_and_what_is_made_stays(tmp_path: Path) -> No
 
 def test_a_rebuild_with_the_same_contents_stops_there(tmp_path: Path) -> None:
     low, top = (
-        (lambda told: Thing(tmp_path, "low", told)),
-        (lambda told: Thing(tmp_path, "top", below=(Thing(tmp_path, "low", told),))),
+        (lambda told: thing(tmp_path, "low", told)),
+        (lambda told: thing(tmp_path, "top", below=(thing(tmp_path, "low", told),))),
     )
     plan = plan_of(top(1))
     make(plan, low(1), "same")
@@ -124,8 +104,8 @@ def test_a_rebuild_with_the_same_contents_stops_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("maybe", [False, True])
 def test_a_failure_hinders_what_cannot_do_without(maybe: bool, tmp_path: Path) -> None:
-    low = Thing(tmp_path, "low")
-    top, other = Thing(tmp_path, "top", below=(low,), maybe=maybe), Thing(tmp_path, "other")
+    low = thing(tmp_path, "low")
+    top, other = thing(tmp_path, "top", below=(low,), maybe=maybe), thing(tmp_path, "other")
     plan = plan_of(top, other)
     plan.begin(plan.steps[low.id])
     plan.failed(plan.steps[low.id], Failure("no", mistake=True))
@@ -134,8 +114,8 @@ def test_a_failure_hinders_what_cannot_do_without(maybe: bool, tmp_path: Path) -
 
 
 def test_nothing_heavy_is_made_that_was_not_asked_for(tmp_path: Path) -> None:
-    heavy = Heavy(tmp_path, "heavy")
-    film = Thing(tmp_path, "film", below=(heavy,))
+    heavy = drawn(tmp_path, "heavy")
+    film = thing(tmp_path, "film", below=(heavy,))
     assert plan_of(film).is_idle
     assert plan_of(film).hindrance(film.id) == heavy.id
     assert names(plan_of(heavy, film)) == ["heavy"]
@@ -143,8 +123,8 @@ def test_nothing_heavy_is_made_that_was_not_asked_for(tmp_path: Path) -> None:
 
 def test_files_that_are_gone_are_made_again_for_whoever_opens_them(tmp_path: Path) -> None:
     """As pictures under burned captions, which no video carries."""
-    low = Heavy(tmp_path, "low", kept=False)
-    top = Thing(tmp_path, "top", below=(low,))
+    low = drawn(tmp_path, "low", kept=False)
+    top = thing(tmp_path, "top", below=(low,))
     plan = plan_of(low, top)
     make(plan, low, "1")
     make(plan, top, "2")
@@ -158,8 +138,8 @@ def test_files_that_are_gone_are_made_again_for_whoever_opens_them(tmp_path: Pat
 
 
 def test_the_longest_goes_first_and_of_equal_questions_one(tmp_path: Path) -> None:
-    long, short = Heavy(tmp_path, "long", 1, size=9), Heavy(tmp_path, "short", 2, size=1)
-    same = Heavy(tmp_path, "same", 1, size=8)  # is told what the long one is told
+    long, short = drawn(tmp_path, "long", 1, size=9), drawn(tmp_path, "short", 2, size=1)
+    same = drawn(tmp_path, "same", 1, size=8)  # is told what the long one is told
     plan = plan_of(short, same, long)
     assert names(plan) == ["long", "same", "short"]
     plan.begin(plan.steps[long.id])
@@ -169,9 +149,9 @@ def test_the_longest_goes_first_and_of_equal_questions_one(tmp_path: Path) -> No
 
 
 def test_a_file_that_was_edited_is_made_again(tmp_path: Path) -> None:
-    thing = Thing(tmp_path, "thing")
-    plan = plan_of(thing)
-    make(plan, thing, "1")
+    one = thing(tmp_path, "thing")
+    plan = plan_of(one)
+    make(plan, one, "1")
     (tmp_path / "thing").write_text("by hand")
-    (reason,) = plan_of(thing).steps[thing.id].reasons
+    (reason,) = plan_of(one).steps[one.id].reasons
     assert reason.line == "thing was changed since it was made"

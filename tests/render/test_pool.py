@@ -124,7 +124,6 @@ class TestOneStep:
             assert all_events(pool, 1)[-1].kind == "made"
         assert event.kind == "lost"
         assert event.failure is not None
-        assert event.failure.lost
         assert ("out of memory" if do == "killed" else "code 3") in event.failure.line
 
     def test_a_stopped_worker_is_noticed_and_killed(self, heavy: bool, tmp_path: Path) -> None:

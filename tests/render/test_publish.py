@@ -368,9 +368,8 @@ class TestItems:
                 path = tmp_path / where / f"{name}.json"
                 path.parent.mkdir(exist_ok=True)
                 shutil.copy(engine.TUTORIAL, path)
-                options = BuildOptions(weights=[str(path)])
-                (job,) = jobs_of(options)
-                names.add(folder.item_name("full", "zh", options.own(job)))
+                (job,) = jobs_of(BuildOptions(weights=[str(path)]))
+                names.add(folder.item_name("full", "zh", job.own))
         assert len(names) == 2
 
 

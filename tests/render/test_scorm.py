@@ -10,7 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from engine.errors import LectureError
-from render.build.materials import Package
+from render.build.job import BuildOptions, jobs_of
+from render.build.lecture import Lecture
+from render.build.materials import package
 from render.documents import scorm
 
 CP = "{http://www.imsproject.org/xsd/imscp_rootv1p1p2}"
@@ -75,8 +77,11 @@ def test_a_page_without_a_head_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_package_is_replaced_and_nothing_else_is(page: Path, tmp_path: Path) -> None:
+    (job,) = jobs_of(BuildOptions(out=tmp_path / "o"))
+    lecture = Lecture(job)
+
     def check(target: Path) -> None:
-        Package(None, target, "", "").refuse_foreign()
+        package(lecture, target, "", "").refuse()
 
     target = pack(page, tmp_path / "x.zip")
     check(target)

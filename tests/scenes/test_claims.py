@@ -53,6 +53,7 @@ def test_the_words_are_true_in_the_lessons_that_come_with_the_lecture(info):
         assert wrong_claims(info, lessons.settings(lesson, language)) == []
 
 
+@pytest.mark.slow
 @each_scene
 def test_the_words_are_true_with_random_weights(info, random_weights):
     language = "zh" if info.number % 2 else "en"

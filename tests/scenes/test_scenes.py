@@ -24,7 +24,9 @@ _spec.loader.exec_module(pictures)
 SCENES = registry.available()
 LONGEST = 76  # seconds
 each_scene = pytest.mark.parametrize("info", SCENES, ids=lambda info: info.slug)
-each_language = pytest.mark.parametrize("language", ["zh", "en"])
+#: what is run by default; the rest takes turns in CI
+slow = pytest.mark.slow
+each_language = pytest.mark.parametrize("language", ["zh", pytest.param("en", marks=slow)])
 
 
 def check(scene, settings):
@@ -70,7 +72,7 @@ def look(name, frames, accept):
     assert pictures.difference(name, page) is None
 
 
-@pytest.mark.parametrize("seed", [None, 1])
+@pytest.mark.parametrize("seed", [None, pytest.param(1, marks=slow)])
 @each_scene
 def test_a_scene_passes_its_audits(info, seed, random_weights):
     """Numbers, digits, equations, tables and layout; ./render.sh audit --all does many more."""

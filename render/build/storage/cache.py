@@ -41,6 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 #: looks at what was brought from a cache, and returns it. Whatever it raises: it is spoiled
 Check = Callable[[Made], Made]
+Say = Callable[[str], None]
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MOST = 16 << 20  # bytes of an entry
@@ -76,11 +77,7 @@ class Cache:
     """
 
     def __init__(
-        self,
-        choice: CacheChoice,
-        say: Callable[[str], None] = lambda _: None,
-        *,
-        looking: bool = False,
+        self, choice: CacheChoice, say: Say = lambda _: None, *, looking: bool = False
     ) -> None:
         self.failed = False
         self.read_only = looking
@@ -133,7 +130,7 @@ class Cache:
 
         Raises LectureError only where it was opened for looking and cannot be read.
         """
-        above, told = f"entries/{product.kind}", _told(product.kind, product.spec())
+        above, told = f"entries/{product.kind}", _told(product.kind, product.spec)
         for question in place.names(above) if product.cached else ():
             if not question.startswith(told):
                 continue
@@ -163,7 +160,7 @@ class Cache:
         made = self.find(product, now)
         if made is None:
             return None
-        path = _entry(product.kind, product.spec(), made)
+        path = _entry(product.kind, product.spec, made)
         taken = self._bring(place, made, into, check)
         if taken is None:
             self._drop(place, path)

@@ -136,7 +136,7 @@ class LocalPool:
             self._alive.discard(each)
             if each is self._light:
                 self._light = None
-        failure = Failure(line, mistake=False, lost=True)
+        failure = Failure(line, mistake=False)
         for step in each.steps:
             self._said.put(Event(step, "lost", failure=failure))
         each.ended.set()

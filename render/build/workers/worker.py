@@ -97,7 +97,7 @@ def main(works: Connection, events: Connection, lock: Connection | None, alone: 
     end_with_parent()
     for each in filter(None, (works, events, lock)):
         os.set_inheritable(each.fileno(), False)
-    send = _Sender(events)
+    send = _sender(events)
     work = _read(works) if alone else None
     _print_to(work.log if work else Path(os.devnull))
     if work:
@@ -115,22 +115,21 @@ def _read(works: Connection) -> Work:
     return work
 
 
-class _Sender:
-    """Sends events, one at a time, and signs of life."""
+def _sender(events: Connection) -> Callable[[Event | None], None]:
+    """Sends events, one at a time, from now on with signs of life."""
+    sending = threading.Lock()
 
-    def __init__(self, events: Connection) -> None:
-        self._events = events
-        self._sending = threading.Lock()
-        threading.Thread(target=self._live, daemon=True).start()
+    def send(event: Event | None) -> None:
+        with sending, contextlib.suppress(BrokenPipeError):
+            events.send(event)
 
-    def __call__(self, event: Event | None) -> None:
-        with self._sending, contextlib.suppress(BrokenPipeError):
-            self._events.send(event)
-
-    def _live(self) -> None:
+    def live() -> None:
         while True:
-            self(None)
+            send(None)
             time.sleep(SECONDS_BETWEEN_SIGNS)
+
+    threading.Thread(target=live, daemon=True).start()
+    return send
 
 
 def _do(work: Work, send: Callable[[Event], None]) -> None:

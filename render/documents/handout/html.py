@@ -10,12 +10,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from engine.errors import LectureError
+from engine.reader import refuse
 from render.base import template
 from render.base.project import ASSETS
 from render.base.template import ReadFile
 from render.documents.handout.book import plain
 from render.documents.handout.content import Block, Handout, Math, Matrix, Table, formulas_in
+from render.documents.handout.pdf import typeset
 
 STYLE, SCROLL = (ASSETS / "web" / "page" / name for name in ("handout.css", "scroll.js"))
 LANGUAGES = {"zh": "zh-CN", "en": "en"}
@@ -55,17 +56,10 @@ def beside(blocks: Iterable[Block]) -> Iterator[list[Block]]:
 def mathml(formulas: Iterable[Math]) -> dict[Math, Markup]:
     """Each formula in MathML, which browsers set themselves; all in one run of Typst. Raises
     LectureError where Typst refuses."""
-    import typst
-
     listed = [formula for formula in dict.fromkeys(formulas) if formula.typst]
     lines = [f"$ {each.typst} $" if each.alone else f"${each.typst}$" for each in listed]
-    try:
-        page = typst.compile("\n\n".join(lines).encode("utf-8"), format="html")
-    except typst.TypstError as error:
-        expected = "formulas that Typst accepts"
-        raise LectureError(where="handout", expected=expected, found=str(error)) from error
+    page = typeset("\n\n".join(lines).encode(), "formulas that Typst accepts", format="html")
     found = _MATHML.findall(page.decode("utf-8"))
     if len(found) != len(listed):
-        expected = f"{len(listed)} formulas in MathML"
-        raise LectureError(where="handout", expected=expected, found=str(len(found)))
+        refuse("handout", None, f"{len(listed)} formulas in MathML", str(len(found)))
     return dict(zip(listed, map(Markup, found), strict=True))

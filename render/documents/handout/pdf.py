@@ -27,19 +27,22 @@ _FUNCTIONS = {
 
 def write(handout: Handout, read: ReadFile = Path.read_bytes) -> bytes:
     """The PDF. Raises LectureError where Typst refuses."""
+    return typeset(
+        read(TEMPLATE),
+        "what Typst accepts",
+        font_paths=[str(FONT.parent)],
+        ignore_system_fonts=True,
+        sys_inputs={"handout": document(handout)},
+    )
+
+
+def typeset(code: bytes, expected: str, **how: Any) -> bytes:
+    """What Typst makes of its code. Raises LectureError where it refuses."""
     import typst
 
     try:
-        return bytes(
-            typst.compile(
-                read(TEMPLATE),  # type: ignore[misc]
-                font_paths=[str(FONT.parent)],
-                ignore_system_fonts=True,
-                sys_inputs={"handout": document(handout)},
-            )
-        )
+        return bytes(typst.compile(code, **how))
     except typst.TypstError as error:
-        expected = "what Typst accepts"
         raise LectureError(where="handout", expected=expected, found=str(error)) from error
 
 

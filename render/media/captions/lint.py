@@ -29,7 +29,10 @@ def faults(said: Sequence[Sentence], cues: Sequence[Cue], language: str, fps: in
             found.append(f"{_shown(after)}: {after.start - before.end} frames after the one before")
     rest = list(cues)
     for sentence in said:
-        own, rest = _own(sentence, rest, fps)
+        first, last = sentence.start * fps - 1e-3, sentence.end * fps + 1e-3
+        inside = [first <= cue.start and cue.end <= last for cue in rest]
+        count = [*inside, False].index(False)
+        own, rest = rest[:count], rest[count:]
         text = RULES[language].space.join(line for cue in own for line in cue.lines)
         if _letters(text) != _letters(sentence.text):
             found.append(f"{sentence.text!r}: captioned as {text!r}")
@@ -58,16 +61,6 @@ def _of_cue(cue: Cue, language: str, fps: int) -> Iterator[str]:
         yield f"{speed(cue, fps, language):.1f} characters a second, at most {rules.speed:g}"
     if seconds < SHORTEST - 0.5 / fps or seconds > LONGEST:
         yield f"{seconds:.2f} s long, not {SHORTEST:.2f} to {LONGEST:g} s"
-
-
-def _own(said: Sentence, cues: Sequence[Cue], fps: int) -> tuple[list[Cue], list[Cue]]:
-    """The first of the cues, as far as they are inside the time of a sentence; and the others."""
-    count = 0
-    for cue in cues:
-        if cue.start / fps < said.start - 1e-6 or cue.end / fps > said.end + 1e-6:
-            break
-        count += 1
-    return list(cues[:count]), list(cues[count:])
 
 
 def _breaks(said: Sentence, lines: Sequence[str], language: str) -> Iterator[str]:
