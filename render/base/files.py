@@ -140,7 +140,7 @@ class PrivateFolder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        _remove(self.folder)
         os.close(self.lock)
         with contextlib.suppress(OSError):
             _remove_abandoned(*self._left)  # whose last worker may have ended meanwhile
@@ -243,8 +243,20 @@ def _remove_abandoned(parent: Path, prefix: str) -> None:
                     shutil.rmtree(folder, ignore_errors=True)
             continue
         if _try_lock(lock):
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
         os.close(lock)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a private folder, its lock last: killed meanwhile, it leaves one that is abandoned,
+    not one that looks new."""
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name != _LOCK:
+                path.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_free_space(

@@ -28,7 +28,7 @@ MISTAKES = [
         ["trace", "--decode", "I", "--target", "I"],
         "only one of --target and --decode",
     ),
-    (["generate", "--steps", "x"], "Invalid value for '--steps': Input should be a valid integer"),
+    (["generate", "--steps", "x"], "Invalid value for '--steps': 'x' is not a valid int"),
     (["generate", "--steps", "0"], "generate: steps: expected 1 to 16"),
     (["generate", "--steps", "99"], "found 99"),
     (["generate", "--start", ""], "start: length"),

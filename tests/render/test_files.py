@@ -61,6 +61,27 @@ def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
     assert not half_made.exists()
 
 
+def test_a_run_that_is_killed_while_it_cleans_up_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lock goes last, so that the next run knows that the folder is nobody's."""
+    space = Workspace(tmp_path)
+    for name in ("a", "b"):
+        (space.folder / name).mkdir()
+
+    def killed(path: Path, **_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files.shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        space.__exit__()
+    os.close(space.lock)  # as the end of the process does
+    monkeypatch.undo()
+    with Workspace(tmp_path):
+        assert len(runs(tmp_path)) == 1
+    assert runs(tmp_path) == []
+
+
 def test_a_folder_is_kept_while_a_worker_of_a_killed_run_lives(tmp_path: Path) -> None:
     """The worker has inherited the lock."""
     space = Workspace(tmp_path)
