@@ -36,7 +36,7 @@ def note(frame, event, argument):
 reads = Reads(settings)
 on.append(True)
 sys.setprofile(note)
-module.make(spec, {}, reads, pathlib.Path("."), lambda _: None)
+module.make(spec, {}, reads, pathlib.Path.cwd(), lambda _: None)
 sys.setprofile(None)
 on.clear()
 read = [one.name for one in reads.inputs() if one.kind == "file"]

@@ -70,6 +70,8 @@ def test_a_run_that_is_killed_while_it_cleans_up_leaves_nothing(
         (space.folder / name).mkdir()
 
     def killed(path: Path, **_: object) -> None:
+        for each in path.glob(".*"):
+            each.unlink()
         raise KeyboardInterrupt
 
     monkeypatch.setattr(files.shutil, "rmtree", killed)
