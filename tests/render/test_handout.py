@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html as htmllib
 import importlib.util
 import json
@@ -18,7 +19,7 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 import engine
-from engine.config import Config
+from engine.config import Config, FinalNorm
 from engine.errors import LectureError
 from render.base.reads import Reads
 from render.cli.app import run
@@ -337,6 +338,20 @@ def test_a_pdf_of_odd_tokens_is_set() -> None:
     odd = "<unk></s>{x}%s&\\#$*_\"'@`//"
     assert pdf.write(tiny(odd)).startswith(b"%PDF-")
     assert json.loads(pdf.document(tiny(odd)))["title"] == odd
+
+
+def test_a_model_that_it_does_not_tell_is_refused(tmp_path, capsys):
+    tutorial = engine.load_weights(engine.TUTORIAL)
+    config = dataclasses.replace(tutorial.config, final_norm=FinalNorm(encoder=True))
+    made = engine.random_weights(config, 1, -1.0, 1.0)
+    made = dataclasses.replace(made, vocabulary=tutorial.vocabulary)
+    engine.save_weights(made, tmp_path / "own.json")
+    lesson = tmp_path / "own.toml"
+    lesson.write_text('weights = "own.json"\n', encoding="utf-8")
+    out = tmp_path / "out"
+    assert run(["handout", "--lesson", str(lesson), "--lang", "en", "--out", str(out)]) == 2
+    assert "final_norm.encoder: expected false, as the handout" in capsys.readouterr().err
+    assert not list(out.glob("*.pdf"))
 
 
 def test_errata_are_those_of_the_engine_and_only_for_its_model(pages):
