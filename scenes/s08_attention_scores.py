@@ -35,6 +35,7 @@ from scenes.parts import (
     row_sums,
 )
 from scenes.parts.shapes import fitting, is_wide
+from scenes.structure import spoken
 
 
 class AttentionScores(LectureScene):
@@ -80,7 +81,8 @@ class AttentionScores(LectureScene):
     # -- beats ---------------------------------------------------------------------------------
 
     def question(self) -> None:
-        with self.beat("question"):
+        cut = wording.cut(spoken(self.training, "source")).name
+        with self.beat("question", variant="" if cut in ("chinese", "characters") else "tokens"):
             pass
 
     def vectors(self) -> None:
