@@ -134,6 +134,7 @@ class Embedding(LectureScene):
             name = self.label(f"{side}_vectors", size=theme.BODY, color=SIDE_COLORS[side])
             head = sized(name, self.sizes[side])
             head.shift([grid.cells.get_x() - head.get_x(), top + HEAD_Y - TOP, 0])
+            head.shift([min(0.0, theme.RIGHT_EDGE - head.get_right()[0]), 0, 0])
             self.vector_heads[side] = head
             top = grid.cells.get_bottom()[1] - 0.6
 

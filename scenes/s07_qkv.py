@@ -30,6 +30,7 @@ from scenes import theme, wording
 from scenes.base import LectureScene
 from scenes.parts import (
     EARLY,
+    GAP,
     Block,
     DotProduct,
     Flight,
@@ -128,9 +129,11 @@ class Qkv(LectureScene):
 
     def three_roles(self) -> None:
         middle = 0.2
-        word = Token(self.token["token"], size=34, height=0.9).move_to([-4.1, middle + 1.25, 0])
+        inset = max(0, 4 - len(self.x)) * (1.12 + GAP)  # a short vector ends where the arrows start
+        word = Token(self.token["token"], size=34, height=0.9)
+        word.move_to([-4.1 + inset / 2, middle + 1.25, 0])
         self.vector = Vector(self.x, decimals=self.places[0], cell=(1.12, 0.74), size=28)
-        self.vector.at(theme.LEFT_EDGE, middle)
+        self.vector.at(theme.LEFT_EDGE + inset, middle)
         note = self.label("normed_input" if self.pre else "input").place(
             [self.vector.cells.get_x(), middle - 0.75, 0]
         )
