@@ -91,13 +91,14 @@ class Trainer:
     command: str = ""
     corpus: str = "one pair"
     source: np.random.Generator = field(init=False)
+    objective: str = field(init=False)
 
     def __post_init__(self) -> None:
         self.source = np.random.Generator(np.random.PCG64(self.settings.seed))
         self._before = self.order, self.source.bit_generator.state
-        self._objective = str(objective_of(self.settings.objective))
-        self._whole = batch_of(self.pairs, self.weights, self._objective)
-        self._first = batch_of(self.pairs[:1], self.weights, self._objective)
+        self.objective = str(objective_of(self.settings.objective))
+        self._whole = batch_of(self.pairs, self.weights, self.objective)
+        self._first = batch_of(self.pairs[:1], self.weights, self.objective)
         if self.settings.alignment:
             self._check_alignment()
 
@@ -129,7 +130,7 @@ class Trainer:
         if len(self.order) < size:
             self.order += self.source.permutation(len(self.pairs)).tolist()
         chosen, self.order = self.order[:size], self.order[size:]
-        return batch_of([self.pairs[i] for i in chosen], self.weights, self._objective)
+        return batch_of([self.pairs[i] for i in chosen], self.weights, self.objective)
 
     def _move(self, gradients: dict[str, Array]) -> None:
         settings = self.settings
@@ -165,7 +166,7 @@ class Trainer:
         said = {"command": self.command, "corpus": self.corpus, "steps": self.step}
         said["seed"] = self.settings.seed
         training = {name: value for name, value in said.items() if value != ""}
-        return replace(self.weights, objective=self._objective, training=training)
+        return replace(self.weights, objective=self.objective, training=training)
 
     # -- to be taken up again ------------------------------------------------------------------
 
@@ -222,4 +223,5 @@ def train(
     pair = Pair(words_of(source, weights, "source"), words_of(target, weights, "target"))
     trainer = Trainer(weights, [pair], settings)
     losses = tuple(record.loss for record in trainer.run())
-    return Training(trainer.result(), losses[:-1])
+    trained = replace(trainer.weights, objective=trainer.objective)
+    return Training(trained, losses[:-1])
