@@ -148,9 +148,10 @@ def test_a_scene_of_the_usual_model_can_be_read(tmp_path: Path, number: int, lan
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("number", SCENES)
 @pytest.mark.parametrize("name", MODELS)
-def test_every_scene_can_be_read(tmp_path: Path, name: str, number: int, language: str) -> None:
+def test_every_scene_can_be_read(tmp_path: Path, name: str, number: int) -> None:
+    """In one language, turn and turn about; captions are checked in both."""
+    language = ("zh", "en")[(number + list(MODELS).index(name)) % 2]
     settings = MODELS[name].settings(tmp_path, language)
     assert audit(playthrough.scene_class(registry.find(str(number))), settings) == []
