@@ -38,6 +38,7 @@ class BeyondLayouts(LectureError):
 
 #: The least and the most of each number.
 SIZES = {"config.d_model": (2, 4), "config.heads": (1, 2), "config.d_ff": (1, 8)}
+HEAD_WIDTH = (1, 2)  # d_k
 LAYERS = (1, 2)
 WORDS = 8
 TOKENS = {"source": (2, 4), "target": (3, 4)}
@@ -129,6 +130,7 @@ def _check_model(weights: Weights) -> None:
     for field, bounds in SIZES.items():
         found = config.setting(field.removeprefix("config."))
         _check_number(found, bounds, where, field, "")
+    _check_number(config.d_k, HEAD_WIDTH, where, "config.heads", " numbers in a head")
     for side in ("encoder", "decoder"):
         _check_number(len(config.layers(side)), LAYERS, where, f"config.{side}", " layers")
     for path, told in SETTINGS.items():
