@@ -38,7 +38,7 @@ class BeyondLayouts(LectureError):
 
 #: The least and the most of each number.
 SIZES = {"config.d_model": (2, 4), "config.heads": (1, 2), "config.d_ff": (1, 8)}
-HEAD_WIDTH = (1, 2)  # d_k
+HEAD_WIDTH = (1, 4)  # d_k
 LAYERS = (1, 2)
 WORDS = 8
 TOKENS = {"source": (2, 4), "target": (3, 4)}

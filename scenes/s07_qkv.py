@@ -10,6 +10,8 @@ biases of q_proj.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from manim import (
     DOWN,
     LEFT,
@@ -43,6 +45,7 @@ from scenes.parts import (
     Token,
     Vector,
     arrow,
+    cell_width,
     fly,
     formula,
     outline,
@@ -56,10 +59,31 @@ from scenes.values import Scalar, Values
 ROLES = ("q", "k", "v")
 COLORS = {"q": theme.QUERY, "k": theme.KEY, "v": theme.VALUE}
 NAMES = {"q": "Query", "k": "Key", "v": "Value"}
-#: Left edges of the three columns; cells of Q, K and V; cells of their weights.
-COLUMNS = {"q": -4.76, "k": -0.81, "v": 3.14}
-CELL, WEIGHT_CELL = (1.635, 0.58), (0.792, 0.5)
-HEAD_Y, FIRST_ROW, FORMULA_Y, WEIGHT_Y = 2.5, 1.86, -0.77, -1.4
+HEAD_Y = 2.5
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of Q, K and V, and what stands under them."""
+
+    pitch: float  # from the left edge of a column to that of the next
+    width: float
+    height: float  # of a cell
+    first_row: float
+    formula_y: float
+    weight_y: float  # the first row of weights
+    weight_cell: tuple[float, float]
+    work_height: float  # of a cell where a query is worked out,
+    work_ys: tuple[float, float]  # and the two lines under them
+
+    def left(self, role: str) -> float:
+        """The left edge of a role's column."""
+        return -4.76 + self.pitch * ROLES.index(role)
+
+
+#: For heads of one or two numbers, and of more.
+FEW = _Columns(3.95, 3.32, 0.58, 1.86, -0.77, -1.4, (0.792, 0.5), 0.7, (-0.85, -1.6))
+MANY = _Columns(3.8, 3.63, 0.44, 1.9, -0.2, -0.68, (0.792, 0.38), 0.5, (-0.98, -1.66))
 
 
 class Qkv(LectureScene):
@@ -101,6 +125,7 @@ class Qkv(LectureScene):
         self.weights = {role: run.weight(f"{part}.{role}_proj.weight") for role in ROLES}
         self.biases = {role: bias(run, f"{part}.{role}_proj") for role in ROLES}
         self.d_k = self.roles["q"].shape[2]
+        self.layout = FEW if self.d_k <= 2 else MANY
         self.sizes = {
             "count": Say(run.size("encoder.input", 0), 0),
             "heads": Say(run.size(f"{part}.q", 0), 0),
@@ -172,7 +197,7 @@ class Qkv(LectureScene):
             list(q),
             left=-5.62,
             top=2.2,
-            cell=(2.02 if biased else 2.3, 0.7),
+            cell=(2.02 if biased else 2.3, self.layout.work_height),
             decimals=(*self.places, 4),
             size=30,
             color=theme.QUERY,
@@ -232,7 +257,7 @@ class Qkv(LectureScene):
             [Term(s, dw, theme.QUERY) for s in weights],
             Term(self.roles["q"][0, self.asking, i], 4, theme.QUERY, bold=True),
             xs=product.input.xs(),
-            ys=(-0.85, -1.6),
+            ys=self.layout.work_ys,
             sign_x=-6.12,
             result_x=float(product.results.get_x()),
             result_width=product.results.cells.width,
@@ -286,7 +311,7 @@ class Qkv(LectureScene):
         labels = {"rows": self.tokens, "label_size": 28} if role == "q" else {}
         grid = Grid.signed(
             self.roles[role][head],
-            cell=(CELL[0], height),
+            cell=(cell_width(self.d_k, self.layout.width, 1.635), height),
             size=28 if height > 0.5 else theme.BODY,
             row_color=theme.INK,
             **labels,
@@ -297,24 +322,25 @@ class Qkv(LectureScene):
 
     def column(self, role: str, left: float) -> VGroup:
         """A role of head 1: its name, its matrix, how it is made, and its weights."""
-        grid = self.grid(role, 0, left, FIRST_ROW, CELL[1])
+        layout = self.layout
+        grid = self.grid(role, 0, left, layout.first_row, layout.height)
         x = float(grid.cells.get_x())
         name = Phrase(NAMES[role], size=30, color=COLORS[role], bold=True).place([x, HEAD_Y, 0])
         made = formula(
             self.product_of(role),
             size=32 if self.pre else 38,
-            at=(x, FORMULA_Y, 0),
+            at=(x, layout.formula_y, 0),
         )
         rows, weights = self.head_rows(role, 0), VGroup()
         for i, scalars in enumerate(rows):
             line = Vector(
                 scalars,
                 decimals=self.places[1],
-                cell=WEIGHT_CELL,
+                cell=layout.weight_cell,
                 size=theme.BODY,
                 fill=signed(*rows),
             )
-            weights.add(line.at(left, WEIGHT_Y - 0.55 * i))
+            weights.add(line.at(left, layout.weight_y - (layout.weight_cell[1] + GAP) * i))
         return VGroup(name, grid, made, weights)
 
     def product_of(self, role: str) -> str:
@@ -325,19 +351,20 @@ class Qkv(LectureScene):
         return made if self.biases[role] is None else rf"{made} + {{{{b_{letter} : {role}}}}}"
 
     def all_queries(self) -> None:
-        left = COLUMNS["v"]
+        layout = self.layout
+        left = layout.left("v")
         self.columns = {"q": self.column("q", left)}
         name, grid, _, weights = self.columns["q"]
         inputs = Grid.signed(
             self.input,
             rows=self.tokens,
-            cell=(1.4, CELL[1]),
+            cell=(1.4, layout.height),
             size=theme.BODY,
             label_size=28,
             row_color=theme.INK,
         )
         corner = inputs.cell(0, 0).get_left()
-        inputs.shift([COLUMNS["q"] - corner[0], FIRST_ROW - corner[1], 0])
+        inputs.shift([layout.left("q") - corner[0], layout.first_row - corner[1], 0])
         letters = "LayerNorm(X)" if self.pre else "X"
         head = Phrase(letters, size=30, bold=True).place([inputs.cells.get_x(), HEAD_Y, 0])
         y = float(grid.cells.get_y())
@@ -387,7 +414,7 @@ class Qkv(LectureScene):
         with self.beat("keys"):
             self.play(FadeOut(self.inputs), run_time=theme.FADE)
             name, grid, made, weights = self.columns["q"]
-            way = (COLUMNS["q"] - COLUMNS["v"]) * RIGHT
+            way = (self.layout.left("q") - self.layout.left("v")) * RIGHT
             self.play(VGroup(name, grid, weights).animate.shift(way), run_time=theme.MOVE)
             self.play(FadeIn(made.shift(way)), run_time=0.3)
             self.fill_column("k")
@@ -398,7 +425,7 @@ class Qkv(LectureScene):
 
     def fill_column(self, role: str) -> None:
         """A role's weights first, then what they make of each token."""
-        self.columns[role] = column = self.column(role, COLUMNS[role])
+        self.columns[role] = column = self.column(role, self.layout.left(role))
         name, grid, made, weights = column
         self.play(FadeIn(name, made, weights, shift=0.2 * DOWN), run_time=0.6)
         rows = (
@@ -412,7 +439,7 @@ class Qkv(LectureScene):
         tops = 1.9, 1.9 - pitch * n - 0.28
         options = {"height": height}
         self.heads = [
-            {role: self.grid(role, h, COLUMNS[role], top, **options) for role in ROLES}
+            {role: self.grid(role, h, self.layout.left(role), top, **options) for role in ROLES}
             for h, top in enumerate(tops[: self.roles["q"].shape[0]])
         ]
         names = VGroup()

@@ -30,6 +30,7 @@ from scenes.parts import (
     ScoreLines,
     SoftmaxTable,
     arrow,
+    cell_width,
     hand_over,
     outline,
     row_sums,
@@ -86,7 +87,8 @@ class AttentionScores(LectureScene):
             pass
 
     def vectors(self) -> None:
-        options = {"rows": self.tokens, "cell": (1.62, 0.68), "size": 28, "label_size": 30}
+        cell = (cell_width(self.q.shape[1], 4.15, 1.62), 0.68)
+        options = {"rows": self.tokens, "cell": cell, "size": 28, "label_size": 30}
         self.q_grid = Grid.signed(self.q, row_color=theme.QUERY, **options)
         self.k_grid = Grid.signed(self.k, row_color=theme.KEY, **options)
         self.q_grid.move_to([-3.4, 0.72, 0])

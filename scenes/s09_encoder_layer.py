@@ -210,7 +210,8 @@ class EncoderLayer(LectureScene):
 
     def join_heads(self) -> None:
         name = f"{LAYER}.self_attn.concat"
-        self.joined = joined = self.strip(name, "joined", 1.6, cell=2.2, size=34)
+        key = "joined_single" if self.heads == "one" else "joined"
+        self.joined = joined = self.strip(name, key, 1.6, cell=2.2, size=34)
         self.stages = self.stage(MIX)
         token = Token(self.token["token"], color=theme.ENCODER, size=30, filled=True)
         token.move_to([theme.LEFT_EDGE + token.width / 2, Strip.y(0.65), 0])

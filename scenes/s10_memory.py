@@ -38,6 +38,7 @@ from scenes.parts import (
     Say,
     Wire,
     arrow,
+    cell_width,
     formula,
     outline,
     sized,
@@ -400,22 +401,31 @@ class Memory(LectureScene):
 
     def build_lookup(self) -> None:
         """The memory at the left, K and V made from it, the cross-attention that uses them."""
+        many = self.k.shape[1] > 2
         self.small = small = Grid.signed(
             self.memory,
             rows=self.tokens,
-            cell=(0.92 if is_wide(self.tokens) else 1.12, 0.62),
+            cell=(0.89 if many else 0.92 if is_wide(self.tokens) else 1.12, 0.62),
             size=theme.BODY,
         )
-        small.shift([-3.65, -0.1, 0] - small.cells.get_center()).keep_inside()
+        small.shift([-3.65, -0.1, 0] - small.cells.get_center())
+        if many:
+            small.shift((theme.LEFT_EDGE - small.get_left()[0]) * RIGHT)
+        small.keep_inside()
         target = [small.cells.get_x(), small.cells.get_top()[1] + 0.45]
         name = self.memory_name[0]
         self.name_shift = [target[0] - self.memory_name.get_x(), target[1] - name.midline, 0]
         self.grids, self.grid_names, self.wires, self.ways = VGroup(), VGroup(), VGroup(), VGroup()
         right = small.cells.get_right()[0]
+        middle, cell = 1.6, 1.35
+        if many:
+            labels = small.cells.get_left()[0] - small.get_left()[0]
+            start, end = right + 0.82 + labels, 3.4
+            middle, cell = (start + end) / 2, cell_width(self.k.shape[1], end - start, cell)
         kinds = (self.k, "K", theme.KEY, 1.3), (self.v, "V", theme.VALUE, -1.25)
         for values, letter, color, y in kinds:
-            grid = Grid.signed(values, rows=self.tokens, cell=(1.35, 0.4), row_color=color, size=22)
-            grid.shift([1.6, y, 0] - grid.cells.get_center())
+            grid = Grid.signed(values, rows=self.tokens, cell=(cell, 0.4), row_color=color, size=22)
+            grid.shift([middle, y, 0] - grid.cells.get_center())
             typst = f"{{{{{letter} : {letter.lower()}}}}} = M W_{letter}^top"
             if self.biased:
                 typst += f" + b_{letter}"

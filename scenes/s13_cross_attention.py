@@ -43,6 +43,7 @@ from scenes.parts import (
     WeightedSum,
     arrow,
     born_each,
+    cell_width,
     hand_over,
     outline,
     projections,
@@ -142,9 +143,11 @@ class CrossAttention(LectureScene):
             row_color=theme.TRAINING,
             label_size=theme.HEADING,
         )
-        queries = Grid.signed(self.q, cell=(1.6, 0.8), size=theme.HEADING)
+        cell = (cell_width(self.q.shape[1], 4.15, 1.6), 0.8)
+        queries = Grid.signed(self.q, cell=cell, size=theme.HEADING)
         inputs.shift([-2.15, -0.05, 0] - inputs.cells.get_center())
-        queries.shift([4.55, -0.05, 0] - queries.cells.get_center())
+        x = min(4.55, theme.RIGHT_EDGE - 0.1 - queries.cells.width / 2)
+        queries.shift([x, -0.05, 0] - queries.cells.get_center())
         heads = VGroup(
             self.over(inputs, "normed_rows" if self.pre else "decoder_rows", theme.TRAINING),
             self.over(queries, "queries", theme.QUERY),
@@ -172,21 +175,32 @@ class CrossAttention(LectureScene):
         return heading.place(grid.cells.get_top() + 0.42 * UP)
 
     def keys_and_values(self) -> None:
-        options = {"cell": (1.28, 0.7), "size": theme.BODY}
+        many = self.k.shape[1] > 2
         memory = Grid.signed(
             self.memory,
             rows=self.sources,
             row_color=theme.ENCODER,
             label_size=theme.HEADING,
-            **options | ({"cell": (1.1, 0.7)} if is_wide(self.sources) else {}),
+            cell=(0.89 if many else 1.1 if is_wide(self.sources) else 1.28, 0.7),
+            size=theme.BODY,
         )
+        memory.shift([-3.2, -0.05, 0] - memory.cells.get_center())
+        edge = theme.LEFT_EDGE - memory.get_left()[0]
+        memory.shift([edge if many else max(0.0, edge), 0, 0])
+        apart = 0.2  # of keys and values, which share what memory and an arrow leave
+        room = theme.RIGHT_EDGE - memory.get_right()[0] - 1.3 - apart
+        cell = cell_width(self.k.shape[1], room / 2, 1.28)
+        options = {"cell": (cell, 0.7), "size": theme.BODY}
         self.k_grid = keys = Grid.signed(
             self.k, rows=self.sources, row_color=theme.KEY, label_size=theme.HEADING, **options
         )
         values = Grid.signed(self.v, **options)
-        for grid, x in ((memory, -3.2), (keys, 2.3), (values, 5.18)):
+        middles = (2.3, 5.18)
+        if many:
+            last = theme.RIGHT_EDGE - values.cells.width / 2
+            middles = (last - values.cells.width - apart, last)
+        for grid, x in zip((keys, values), middles, strict=True):
             grid.shift([x, -0.05, 0] - grid.cells.get_center())
-        memory.shift([max(0.0, theme.LEFT_EDGE - memory.get_left()[0]), 0, 0])
         heads = VGroup(
             self.over(memory, "memory", theme.ENCODER),
             self.over(keys, "keys", theme.KEY),
@@ -208,12 +222,18 @@ class CrossAttention(LectureScene):
 
     def one_score(self) -> None:
         i, j = self.asking, self.asked
-        query = Grid.signed(self.q[i], cell=(1.5, 0.8), size=theme.HEADING)
+        many = self.q.shape[1] > 2
+        cell = (cell_width(self.q.shape[1], 3.9, 1.5), 0.8)
+        query = Grid.signed(self.q[i], cell=cell, size=theme.HEADING)
         asking = Token(self.targets[i], color=theme.TRAINING)
-        keys, shift = self.k_grid, np.array([0.55, 0.65, 0])
+        keys = self.k_grid
+        aside = theme.RIGHT_EDGE - 0.1 - keys.cells.get_right()[0] if many else 0.55
+        shift = np.array([aside, 0.65, 0])
         keys.row_labels.shift(shift)
         query.move_to([-3.3, keys.cell(j, 0).get_y() + shift[1], 0])
         asking.next_to(query, LEFT, buff=0.25)
+        if many:
+            VGroup(asking, query).shift((theme.LEFT_EDGE - asking.get_left()[0]) * RIGHT)
         head = self.over(query, "query_of", theme.QUERY)
         end = keys.row_labels[j].get_left() + 0.15 * LEFT
         link = arrow(query.get_right() + 0.15 * RIGHT, end, color=theme.WEIGHT)

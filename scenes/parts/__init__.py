@@ -7,7 +7,7 @@ from .contrast import Contrast, TableLine
 from .equation import OVER, PLUS, TIMES, Equation, Root, Term
 from .flow import Block, Mask, Wire, cross, shape_of
 from .formula import formula
-from .grid import GAP, Grid, outline
+from .grid import GAP, Grid, cell_width, outline
 from .header import Badge, Header, MiniMap, Narration
 from .icons import Lock
 from .light import Beam
@@ -91,6 +91,7 @@ __all__ = [
     "arrow",
     "born_each",
     "born_of",
+    "cell_width",
     "cross",
     "equals",
     "fill",

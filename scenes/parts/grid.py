@@ -17,6 +17,12 @@ Fill = Callable[[float], ManimColor]
 GAP = 0.05
 
 
+def cell_width(count: int, width: float, most: float) -> float:
+    """How wide each of ``count`` cells side by side is, so that all fit into ``width``: at most
+    ``most``."""
+    return min(most, (width + GAP) / count - GAP)
+
+
 class Grid(VGroup):
     """A matrix on screen.
 

@@ -17,7 +17,8 @@ class ScoreLines(VGroup):
     """Two lines, each with its name before it: ``q · k =`` …, and ``score =`` dot ÷ √d_k.
 
     ``query`` and ``key`` are the two vectors of the trace, ``names`` what stands before the lines
-    and ``ys`` where these stand.
+    and ``ys`` where these stand. A first line too long to be readable has fewer
+    decimals in its factors.
     """
 
     def __init__(
@@ -31,16 +32,11 @@ class ScoreLines(VGroup):
         *,
         left: float = -6.3,
         ys: tuple[float, float] = (-1.3, -2.02),
-        width: float = 9.4,
     ) -> None:
-        terms: list[Term | str] = []
-        for d, (a, b) in enumerate(zip(query, key, strict=True)):
-            terms += [PLUS] if d else []
-            terms += [Term(a, 4, theme.QUERY), TIMES, Term(b, 4, theme.KEY)]
-        self.dot = Equation(terms, Term(dot, 4, bold=True), size=28, width=width)
         scale: list[Term | str] = [Term(dot, 4), OVER, Term(d_k, 0, theme.MUTED, root=True)]
         self.score = Equation(scale, Term(score, 4, theme.WEIGHT, bold=True), size=28)
         edge = left + max(name.width for name in names)
+        self.dot = _dot_line(query, key, dot, theme.RIGHT_EDGE - edge - 0.2)
         for name, line, y in zip(names, (self.dot, self.score), ys, strict=True):
             name.place([edge, y, 0], RIGHT)
             line.place([edge + 0.2, y])
@@ -68,3 +64,16 @@ class ScoreLines(VGroup):
     def all_but_result(self) -> VGroup:
         """What leaves when the score moves on."""
         return VGroup(self.names, self.dot, *self.score.terms, self.score.sign)
+
+
+def _dot_line(query: Values, key: Values, dot: Scalar, width: float) -> Equation:
+    """The dot product in at most this width, with all the decimals that can be read."""
+    for decimals in range(4, -1, -1):
+        terms: list[Term | str] = []
+        for d, (a, b) in enumerate(zip(query, key, strict=True)):
+            terms += [PLUS] if d else []
+            terms += [Term(a, decimals, theme.QUERY), TIMES, Term(b, decimals, theme.KEY)]
+        line = Equation(terms, Term(dot, 4, bold=True), size=28, width=width)
+        if line.sign.em >= theme.SMALLEST * theme.EM:
+            break
+    return line
