@@ -59,6 +59,7 @@ def test_a_page_is_made_once(say: Say, tmp_path: Path) -> None:
     assert (page / "lecture.js").is_file()
 
 
+@pytest.mark.slow
 def test_a_video_that_was_changed_by_hand_is_taken_as_it_is(say: Say, tmp_path: Path) -> None:
     (video,) = (tmp_path / "o").glob("16_*_zh.mp4")
     video.write_bytes(b"cut by hand")

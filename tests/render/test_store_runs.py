@@ -61,6 +61,7 @@ def test_earlier_weights_need_no_rendering(house: Rendered) -> None:
     assert all(line.endswith("up to date") for line in house.explain(*STORE))
 
 
+@pytest.mark.slow
 def test_another_checkout_and_another_folder(house: Rendered) -> None:
     house.run("--force", LECTURE_STORE="s")
     moved = house.scenes.rename(house.folder / "elsewhere")
@@ -141,6 +142,7 @@ class TestStoresThatCannotBeUsed:
         assert (house.folder / "q" / "01_square_zh.mp4").exists()
 
 
+@pytest.mark.slow
 def test_fsspec_is_not_imported_for_a_folder(house: Rendered) -> None:
     house.run("--force", *STORE)
     (house.folder / "poison").mkdir()

@@ -281,6 +281,7 @@ def test_a_voice_that_there_is_not(voice: str, told: str, front_door: FrontDoor)
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_class_that_is_no_voice_is_told(studio: Studio) -> None:
     said, _ = studio.run("1", "--voice", "fractions:Fraction", code=2)
     assert "01_square: no video: --voice fractions:Fraction: expected a voice" in said[0]
@@ -370,6 +371,7 @@ def test_nothing_is_published_without_a_word(studio: Studio) -> None:
     assert target.is_dir()
 
 
+@pytest.mark.slow
 def test_a_script_of_a_track(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(LectureError, match="--track: expected 'full', 'training' or 'inference'"):
         script_command(track="both")

@@ -190,6 +190,27 @@ def input_(pass_of: PassOf) -> Words:
     return dict.fromkeys(("parts", "order"), (token, ""))
 
 
+def tokenization(pass_of: PassOf) -> Words:
+    """How source and target were cut, and which tokens of the model's own are around them."""
+    trace = pass_of("training")
+    sides, tokens = (trace.source_tokens, trace.target_tokens), trace.weights.tokens
+    kinds = []
+    for side in sides:
+        han = [all("一" <= letter <= "鿿" for letter in token) for token in side]
+        single = all(len(token) == 1 for token in side)
+        wide = [token >= "⺀" for token in side]
+        if single and all(wide):
+            kinds.append("chinese" if all(han) else "characters")
+        else:
+            kinds.append("mixed" if any(wide) else "words")
+    around = {
+        name: token
+        for name, token in (("bos", tokens.bos), ("eos", tokens.eos))
+        if token is not None and any(token in side for side in sides)
+    }
+    return {"split": (around, "_".join([*kinds, *(around or ["none"])]))}
+
+
 def qkv(pass_of: PassOf) -> Words:
     trace = pass_of("training")
     token = {"token": named(trace.source_tokens)[0]}
@@ -581,6 +602,7 @@ def training_vs_inference(pass_of: PassOf) -> Words:
 ORACLES: Mapping[int, Callable[[PassOf], Words]] = {
     1: architecture,
     2: decoder_inputs,
+    3: tokenization,
     4: embedding,
     5: positional_encoding,
     6: input_,

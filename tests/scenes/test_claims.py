@@ -47,10 +47,17 @@ def wrong_claims(info, settings, scene_class=None) -> list[str]:
     return wrong + [fault.what for fault in check_in_the_shortest_time(scene)]
 
 
+@pytest.mark.parametrize(
+    ("lesson", "language"),
+    [
+        ("tutorial", "zh"),
+        pytest.param("tutorial", "en", marks=pytest.mark.slow),
+        pytest.param("consistent", "zh", marks=pytest.mark.slow),
+    ],
+)
 @each_scene
-def test_the_words_are_true_in_the_lessons_that_come_with_the_lecture(info):
-    for lesson, language in (("tutorial", "zh"), ("tutorial", "en"), ("consistent", "zh")):
-        assert wrong_claims(info, lessons.settings(lesson, language)) == []
+def test_the_words_are_true_in_the_lessons_that_come_with_the_lecture(info, lesson, language):
+    assert wrong_claims(info, lessons.settings(lesson, language)) == []
 
 
 @pytest.mark.slow
@@ -69,6 +76,7 @@ def test_the_words_are_true_with_many_weight_files(info, random_weights):
         assert wrong_claims(info, settings) == [], seed
 
 
+@pytest.mark.slow
 def test_12_a_claim_made_false_by_other_weights_is_caught(random_weights):
     """Planted: a scene that always says what is true of the tutorial's weights."""
     info = registry.find("8")

@@ -141,6 +141,7 @@ def test_a_sentence_of_the_usual_model(usual: Tell, number: int, beat: str, word
     assert words in usual(number)[beat].text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "language"), [(4, "zh"), (9, "en"), (14, "zh")])
 def test_a_scene_of_the_usual_model_can_be_read(tmp_path: Path, number: int, language: str) -> None:
     settings = MODELS["nn_transformer"].settings(tmp_path, language)

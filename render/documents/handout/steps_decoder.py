@@ -159,7 +159,7 @@ def output(book: Book) -> None:
     run, words, vocabulary = book.training, book.target, book.vocabulary
     out = run[workings.last_norm(run, "decoder", len(run.layers("decoder")) - 1)]
     matrix, logits, p = run.weight("output_projection.weight"), run["logits"], run["probabilities"]
-    goals = [int(i) for i in run["target.ids"].array]
+    goals = [vocabulary.index(word) for word in run.goals]
     book.step(86, "logit", token=words[0], words=run.size("logits", 1))
     book.formula(Typst('z = h W_"out"^top'))
     places = workings.decimals_of(matrix, 4)
@@ -176,15 +176,15 @@ def output(book: Book) -> None:
 
 
 def ranks(book: Book, goals: list[int]) -> None:
-    run, words, vocabulary = book.training, book.target, book.vocabulary
+    run, vocabulary = book.training, book.vocabulary
     p = run["probabilities"]
     book.step(88, "rank")
-    guesses = [row.argmax()[0] for row in p]
+    guesses = [p[i].argmax()[0] for i in range(len(goals))]
     lines = []
     for i, (goal, guess) in enumerate(zip(goals, guesses, strict=True)):
         rank = whole(compute("rank", p[i, goal], *p[i]))
         told = (vocabulary[guess], " (", number(p[i, guess]), ")")
-        lines.append((whole(i), words[i], told, p[i, goal], rank))
+        lines.append((whole(i), vocabulary[goal], told, p[i, goal], rank))
     head = ("position", "goal", "guess", "p_goal", "rank_head")
     hits = [i for i, (goal, guess) in enumerate(zip(goals, guesses, strict=True)) if goal == guess]
     book.table("table", head, lines, marked=hits)
@@ -210,4 +210,5 @@ def losses(book: Book, goals: list[int]) -> None:
         (i,) = found.at[0]
         case += verdicts.probability(p[i, goals[i]])
     book.case("learn", case, "")
-    book.point("shift")
+    kind, row = run.model("objective"), min(1, len(goals) - 1)
+    book.case("shift", verdicts.objective(kind, row, book.target, run.goals))

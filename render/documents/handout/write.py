@@ -141,8 +141,9 @@ def key_numbers(book: Book) -> None:
     add("masked", 54, vector(run["decoder.0.self_attn.weights"][0, 1]), token=target[1])
     add("cross", 79, vector(run[f"{cross}.weights"][0, 0], 3), token=target[0])
     add("cross_output", 80, vector(run[f"{cross}.heads"][0, 0]), token=target[0])
-    for i, goal in enumerate(run["target.ids"].array):
-        add("p_goal", 88, (number(run["probabilities"][i, int(goal)]),), token=target[i])
+    for i, goal in enumerate(run.goals):
+        p = run["probabilities"][i, book.vocabulary.index(goal)]
+        add("p_goal", 88, (number(p),), token=goal)
     add("loss", 89, listed(run["loss.per_position"]))
     add("mean", 90, (number(run["loss.mean"][()]),))
     for k in range(1, len(target)):
