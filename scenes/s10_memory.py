@@ -127,6 +127,7 @@ class Memory(LectureScene):
         stacks = VGroup(self.stack(0, -5.2), self.stack(self.last, 5.2))
         grid = Grid.signed(self.first_output, rows=self.tokens, cell=(1.35, 0.74), size=28)
         grid.shift([0.2, 0, 0] - grid.cells.get_center())
+        grid.keep_inside(float(stacks[0].get_right()[0]) + 0.45, slack=0.4)
         heading = self.label("first_output", size=theme.HEADING, color=theme.INK)
         heading.place([grid.cells.get_x(), grid.cells.get_top()[1] + 0.42, 0])
         left, right = grid.get_left()[0], grid.cells.get_right()[0]
