@@ -175,13 +175,13 @@ class CrossAttention(LectureScene):
         return heading.place(grid.cells.get_top() + 0.42 * UP)
 
     def keys_and_values(self) -> None:
-        many = self.k.shape[1] > 2
+        many, usual = self.k.shape[1] > 2, 1.1 if is_wide(self.sources) else 1.28
         memory = Grid.signed(
             self.memory,
             rows=self.sources,
             row_color=theme.ENCODER,
             label_size=theme.HEADING,
-            cell=(0.89 if many else 1.1 if is_wide(self.sources) else 1.28, 0.7),
+            cell=(usual if not many else cell_width(self.memory.shape[1], 3.71, usual), 0.7),
             size=theme.BODY,
         )
         memory.shift([-3.2, -0.05, 0] - memory.cells.get_center())
