@@ -76,7 +76,7 @@ def test_a_video_that_is_missing_is_named_with_the_command(say: Say, tmp_path: P
     video.unlink()
     code, lines, (line,) = say("page")
     assert (code, lines) == (2, [])
-    assert f"{video.name}: expected a video (type: ./render.sh" in line
+    assert f"{video.name[-12:]}: expected a video (type: ./render.sh" in line
 
 
 def test_a_page_becomes_a_package_and_leaves_nothing_else(say: Say, tmp_path: Path) -> None:
