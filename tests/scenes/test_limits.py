@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import manimpango
 import numpy as np
 import pytest
 
@@ -128,6 +129,16 @@ def test_widths_are_those_of_what_is_drawn(text: str, bold: bool) -> None:
     assert drawn <= glyphs.width(text) + 1e-6
     if bold:
         assert glyphs.width(text) - drawn < room + 0.05
+
+
+def test_a_font_that_was_forgotten_is_made_known_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fontconfig may drop the fonts of a program; no other font is ever drawn in its place."""
+    monkeypatch.setenv("LECTURE_OUTLINES", "0")
+    manimpango.unregister_font(str(glyphs.FILE))
+    assert glyphs.FAMILY not in manimpango.list_fonts()
+    drawn = float(Phrase("MMMMMMMMM", size=glyphs.READABLE, bold=True).width)
+    assert glyphs.FAMILY in manimpango.list_fonts()
+    assert 0 < glyphs.width("MMMMMMMMM") - drawn < 0.2
 
 
 def test_twenty_usual_letters_are_as_wide_as_a_word_may_be() -> None:
