@@ -47,6 +47,6 @@ QUALITIES: dict[str, Quality] = {
         Quality("draft", 854, 480, 15, "ultrafast", 24, 18, 10),
         Quality("standard", 1920, 1080, 30, "ultrafast", 24, 18, 10),
         Quality("high", 1920, 1080, 60, "ultrafast", 24, 18, 10),
-        Quality("4k", 3840, 2160, 60, "ultrafast", 24, 18, 10),
+        Quality("4k", 3840, 2160, 60, "ultrafast", 24, 18, 8),
     )
 }
