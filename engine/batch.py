@@ -14,7 +14,7 @@ import numpy as np
 from engine import ops
 from engine.backward import Backward
 from engine.corpus import Pair
-from engine.model import Padding, Run, Values, positions
+from engine.model import Padding, Values, forward
 from engine.ops import MASK_VALUE, Array, Ids
 from engine.tokenizer import encode, teach
 from engine.trace import check_finite
@@ -93,21 +93,16 @@ class Outcome:
 
 def outcome(weights: Weights, batch: Batch) -> Outcome:
     """The forward pass of a batch. Raises LectureError where values leave the range of floats."""
-    run = Run(weights, padding=batch.padding)
-    run.values.update(source=batch.source, target=batch.target)
-    run.values.update({"source.ids": batch.source, "target.ids": batch.target})
-    run.values.update(positions(weights, batch.source.shape[-1], batch.target.shape[-1]))
+    values = forward(weights, batch.source, batch.target, batch.padding)
+    logits = values["logits"][batch.rows]  # (G, V)
     with np.errstate(all="ignore"):
-        run.encode(batch.source)
-        run.decode(batch.target)
-        logits = run.values["logits"][batch.rows]  # (G, V)
         loss = ops.cross_entropy(logits, batch.goals).mean()
         alignment = None
         if len(batch.aligned[0]):
-            alignment = -np.log(_asked_weights(weights, batch, run.values)).mean()
+            alignment = -np.log(_asked_weights(weights, batch, values)).mean()
     check_finite({"loss.mean": np.asarray(loss)}, weights)
     right = int((logits.argmax(axis=-1) == batch.goals).sum())
-    return Outcome(float(loss), None if alignment is None else float(alignment), right, run.values)
+    return Outcome(float(loss), None if alignment is None else float(alignment), right, values)
 
 
 def gradients_of(

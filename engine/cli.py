@@ -17,7 +17,7 @@ import engine
 from engine import cli_options, cli_train, cli_weights
 from engine import errata as errata_page
 from engine.backward import TARGETS
-from engine.cli_options import TUTORIAL, Source, Target, WeightsFile, exclude, one_of
+from engine.cli_options import Source, Target, WeightsFile, exclude, one_of
 from engine.generation import START, STEPS
 from engine.weights import OBJECTIVES
 
@@ -38,7 +38,7 @@ def front() -> None:
 
 @app.command()
 def trace(
-    weights: WeightsFile = TUTORIAL,
+    weights: WeightsFile = engine.TUTORIAL,
     source: Source = engine.SOURCE,
     target: Annotated[
         str | None,
@@ -59,7 +59,7 @@ def trace(
 
 @app.command()
 def generate(
-    weights: WeightsFile = TUTORIAL,
+    weights: WeightsFile = engine.TUTORIAL,
     source: Source = engine.SOURCE,
     start: Annotated[
         str | None,
@@ -91,7 +91,7 @@ def generate(
 
 @app.command()
 def gradients(
-    weights: WeightsFile = TUTORIAL,
+    weights: WeightsFile = engine.TUTORIAL,
     source: Source = engine.SOURCE,
     target: Target = engine.TARGET,
     targets: Annotated[

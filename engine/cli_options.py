@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-import engine
 from engine.errors import LectureError, from_os_error
 from engine.files import save_weights
 from engine.output import give_up_output
@@ -129,6 +128,3 @@ def described(weights: Weights) -> str:
         f"d_model {config.d_model}, {config.heads} heads, {len(config.encoder)} encoder and "
         f"{len(config.decoder)} decoder layers"
     )
-
-
-TUTORIAL = Path(engine.TUTORIAL)

@@ -14,7 +14,6 @@ import typer
 
 import engine
 from engine.cli_options import (
-    TUTORIAL,
     Bos,
     Eos,
     Force,
@@ -45,7 +44,7 @@ _OF_A_RUN = {
 def train(
     context: typer.Context,
     result: Result,
-    weights: WeightsFile = TUTORIAL,
+    weights: WeightsFile = engine.TUTORIAL,
     corpus: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Sentence pairs: source, tab, target, tab, alignment."),
@@ -109,8 +108,8 @@ def train(
         if corpus is None:
             said = words_of(source, model, "source"), words_of(target, model, "target")
             pairs = (Pair(*said),)
-        trainer = Trainer(model, pairs, options, command=_command())
-        trainer.corpus = "one pair" if corpus is None else corpus.as_posix()
+        name = "one pair" if corpus is None else corpus.as_posix()
+        trainer = Trainer(model, pairs, options, command=_command(), corpus=name)
     else:
         _check_resumed(context)
         trainer = load_checkpoint(resume)

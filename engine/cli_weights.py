@@ -11,7 +11,6 @@ import typer
 import engine
 from engine import cli_import, comparison, family
 from engine.cli_options import (
-    TUTORIAL,
     Bos,
     Eos,
     Force,
@@ -141,7 +140,7 @@ def init(
     limits = {"low": low, "high": high, "decimals": decimals}
     chosen = {name: value for name, value in limits.items() if value is not None}
     if random is not None:
-        template = engine.load_weights(like or TUTORIAL)
+        template = engine.load_weights(like or engine.TUTORIAL)
         weights = engine.random_weights(template, random, **chosen)  # type: ignore[arg-type]
     elif chosen or like:
         name = "like" if like else next(iter(chosen))

@@ -70,14 +70,17 @@ def inference_pass(weights: Weights, prefix: Text, source: Text = SOURCE) -> Tra
     )
 
 
-def forward(weights: Weights, source_ids: Ids, target_ids: Ids) -> Values:
-    """Source ids (n,) and target ids (m,) to all values up to `probabilities` (m, V)."""
-    run = Run(weights)
+def forward(
+    weights: Weights, source_ids: Ids, target_ids: Ids, padding: Padding | None = None
+) -> Values:
+    """Source ids (n,) and target ids (m,) to all values up to `probabilities` (m, V); of a batch
+    (see `Run`) with its padding."""
+    run = Run(weights, padding=padding or Padding())
     run.values["source.ids"] = source_ids
     run.values["target.ids"] = target_ids
     for name in dict.fromkeys([weights.embedding("source"), weights.embedding("target")]):
         run.values[name.removesuffix(".weight")] = weights.matrices[name]
-    run.values.update(positions(weights, len(source_ids), len(target_ids)))
+    run.values.update(positions(weights, source_ids.shape[-1], target_ids.shape[-1]))
     with np.errstate(all="ignore"):  # overflow is found by check_finite, with its name
         run.encode(source_ids)
         run.decode(target_ids)

@@ -6,7 +6,6 @@ and says what each has brought.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -171,10 +170,10 @@ class Trainer:
     # -- to be taken up again ------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Everything but the weights, as arrays by name: moments, and a text. The pairs of the step
-        that comes next are drawn again."""
+        """Everything but the weights and the moments, as plain data. The pairs of the step that
+        comes next are drawn again."""
         order, source = self._before
-        said = {
+        return {
             "step": self.step,
             "settings": asdict(self.settings),
             "pairs": [[pair.source, pair.target, pair.alignment] for pair in self.pairs],
@@ -183,7 +182,6 @@ class Trainer:
             "corpus": self.corpus,
             "source": source,
         }
-        return {"said": json.dumps(said, ensure_ascii=False), **self.moments}
 
     @classmethod
     def resumed(cls, weights: Weights, said: dict[str, Any], moments: dict[str, Array]) -> Trainer:

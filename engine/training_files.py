@@ -38,11 +38,10 @@ def save_checkpoint(trainer: Trainer, folder: Path) -> Path:
     weight file without its state."""
     path = folder / f"step-{trainer.step:06}.json"
     data = FORMATS[".json"].write(trainer.result())
-    state = trainer.state()
-    said = {"form": _FORM, "weights": hashlib.sha256(data).hexdigest(), **json.loads(state["said"])}
-    arrays = {**state, "said": np.array(json.dumps(said, ensure_ascii=False))}
+    said = {"form": _FORM, "weights": hashlib.sha256(data).hexdigest(), **trainer.state()}
+    text = np.array(json.dumps(said, ensure_ascii=False))
     file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **arrays)
+    np.savez(file, allow_pickle=False, said=text, **trainer.moments)
     write_aside(state_beside(path), file.getvalue())
     write_aside(path, data)
     return path

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import engine
 from engine import LectureError, Trace, Weights, family
+from engine.config import CHOICES
 from engine.errors import one_line
 from engine.parameters import ATTENTION_IN, ATTENTION_OUT, FFN, NORM_GAIN, NORM_SHIFT, OUTPUT
 from engine.tokenizer import words_of
@@ -38,23 +39,15 @@ class BeyondLayouts(LectureError):
 
 #: The least and the most of each number.
 SIZES = {"config.d_model": (2, 4), "config.heads": (1, 2), "config.d_ff": (1, 8)}
-HEAD_WIDTH = (1, 4)  # d_k
 LAYERS = (1, 2)
 WORDS = 8
 TOKENS = {"source": (2, 4), "target": (3, 4)}
 LAYOUT_LETTERS, LAYOUT_WIDTH = 7, 1.395  # such as "courses"
-#: What the scenes tell of each setting.
+#: What the scenes tell of each setting: everything, but for these.
 SETTINGS: dict[str, tuple[object, ...]] = {
-    "norm.place": ("post", "pre"),
-    "norm.variance": ("biased", "unbiased"),
-    "norm.eps_in": ("root", "outside"),
-    "final_norm.encoder": (False, True),
-    "final_norm.decoder": (False, True),
-    "activation": ("relu", "gelu", "gelu_tanh", "silu"),
-    "embedding_scale": (1, "sqrt(d_model)"),
+    **CHOICES,
     "position.kind": ("sinusoid", "learned"),
     "position.order": ("interleaved",),
-    "tied_output": (False, True),
     "mask": (True,),
 }
 #: Which groups of optional arrays they show.
@@ -130,7 +123,6 @@ def _check_model(weights: Weights) -> None:
     for field, bounds in SIZES.items():
         found = config.setting(field.removeprefix("config."))
         _check_number(found, bounds, where, field, "")
-    _check_number(config.d_k, HEAD_WIDTH, where, "config.heads", " numbers in a head")
     for side in ("encoder", "decoder"):
         _check_number(len(config.layers(side)), LAYERS, where, f"config.{side}", " layers")
     for path, told in SETTINGS.items():
