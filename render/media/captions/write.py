@@ -9,6 +9,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from engine.errors import LectureError
 from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.media.captions.breaking import (
@@ -20,18 +22,16 @@ from render.media.captions.breaking import (
     is_wide,
     terms_file,
 )
-from render.media.timedtext import Cue, Track
+from render.media.timedtext import Cue
 from scenes import texts
 
 
 def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
-    """Facts: ``cues`` of the scene ``slug`` in a ``language``, as :meth:`Track.plain` has them, by
-    the beats of its ``pictures``."""
+    """Facts: ``cues`` of the scene ``slug`` in a ``language``, by the beats of its ``pictures``."""
     language, beats = spec["language"], needs["pictures"].facts["beats"]
     reads.uses(terms_file(language))
     said = sentences(spec["slug"], beats, language, reads.entry)
-    track = Track(language, tuple(cues(said, language, spec["fps"])), spec["fps"])
-    return {"facts": {"cues": track.plain()}}
+    return {"facts": {"cues": msgspec.to_builtins(cues(said, language, spec["fps"]))}}
 
 
 def sentences(
