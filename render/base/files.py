@@ -54,9 +54,8 @@ def write(path: Path, data: str | bytes, *, durable: bool = False, mode: int = 0
     """Write a whole file; text in UTF-8. ``mode``: permissions, cut by the umask. Raises
     LectureError, and the old file is as it was."""
     with replacing(path, durable=durable) as fresh:
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data.encode("utf-8") if isinstance(data, str) else data)
+        fresh.touch(mode, exist_ok=False)
+        fresh.write_bytes(data.encode("utf-8") if isinstance(data, str) else data)
 
 
 def write_state(path: Path, document: Any) -> None:
@@ -91,8 +90,6 @@ def bring(source: Path, target: Path) -> None:
     written to, so a second name stays what it was."""
     try:
         os.link(source, target)
-    except FileNotFoundError:
-        raise
     except OSError:
         size = source.stat().st_size
         check_free_space({target.parent: size}, where=source, field="room for a copy")
@@ -146,11 +143,9 @@ class Workspace(PrivateFolder):
     """
 
     def __init__(self, out: Path) -> None:
-        self.out = out
-        self.state = out / STATE
         with _output_folder(out):
-            self.state.mkdir(parents=True, exist_ok=True)
-            super().__init__(self.state, "run-")
+            (out / STATE).mkdir(parents=True, exist_ok=True)
+            super().__init__(out / STATE, "run-")
 
 
 @contextlib.contextmanager
