@@ -22,7 +22,6 @@ from render.platforms import upload
 from render.platforms.upload import Passing, Published, Refusal, Retry, UploadState, Video
 
 URL, COURSE = "CANVAS_URL", "CANVAS_COURSE"
-NAMES = (URL, "CANVAS_TOKEN")
 _EXTRA = ("canvas", "./render.sh upload canvas")
 _NOT_YET = (None, "", "maybe")  # what Canvas says for the media of a file it is still looking at
 _MEDIA_TRIES = 9  # doubling from a second: about four minutes
@@ -258,9 +257,14 @@ class Canvas(upload.Service):
         refuse("Canvas", URL, "the address of a Canvas", redirected)
 
 
+def names(course: str | None) -> tuple[str, ...]:
+    """The variables of the environment that an upload needs."""
+    return (URL, "CANVAS_TOKEN") if course else (URL, "CANVAS_TOKEN", COURSE)
+
+
 def connect(course: str | None, retry: Retry) -> Canvas:
     """With credentials from the environment; ``course`` from there, too, if it is None."""
-    url, token, *named = upload.credentials(NAMES if course else (*NAMES, COURSE))
+    url, token, *named = upload.credentials(names(course))
     return Canvas(url, token, course or named[0], retry)
 
 

@@ -3,10 +3,8 @@ numbers of finished renders. Is every number the engine's, can every picture be 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,7 @@ from PIL import Image, ImageDraw
 import engine
 from engine.errors import LectureError
 from engine.reader import WEIGHT_BYTES, refuse
-from render.base.failure import Failure, attempt
-from render.base.process import share_out
+from render.base.failure import Failure, attempts
 from render.base.reader import Reader
 from render.media.captions.lint import faults as caption_faults
 from render.media.captions.write import cues, sentences
@@ -63,8 +60,7 @@ class Check:
 def run(checks: Sequence[Check], jobs: int) -> int:
     """Do checks, ``jobs`` at a time, and print what they find; returns the number of faults."""
     total = 0
-    tried = share_out(partial(attempt, _audit), checks, jobs)
-    for check, outcome in zip(checks, tried, strict=True):
+    for check, outcome in attempts(_audit, checks, jobs):
         if isinstance(outcome, Failure):
             print(f"{check.name}: cannot be played: {outcome.line}", flush=True)
             total += 1
@@ -91,10 +87,6 @@ def random_weight_files(count: int, folder: Path) -> list[Path]:
     for seed, path in enumerate(paths):
         engine.save_weights(engine.random_weights(tutorial, seed), path)
     return paths
-
-
-def temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="lecture-audit-")
 
 
 def audit(
