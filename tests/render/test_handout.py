@@ -251,7 +251,7 @@ def calculate(markup: str) -> float:
     text = re.sub(r"10000<sup>([^<]*)</sup>", r"10000**(\1)", text)
     text = re.sub(r'√<span class="radicand">([^<]*)</span>', r"sqrt(\1)", text)
     text = plain(text).replace("\u00a0", " ")
-    for ours, pythons in (("×", "*"), ("÷", "/"), ("−ln", "-log"), ("−", "-")):
+    for ours, pythons in (("×", "*"), ("÷", "/"), ("ln", "log"), ("−", "-")):
         text = text.replace(ours, pythons)
     allowed = {name: getattr(math, name) for name in ("sqrt", "exp", "sin", "cos")}
     allowed["log"] = lambda x: math.log(x) if x > 0 else -math.inf

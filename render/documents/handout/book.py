@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,13 @@ class Book:
         self.reads, self.language = reads, language
         self.seen = engine_reads.Reads()
         self.texts = load(language, reads.text(language, "wording"), reads.file)
-        self._runs: dict[str, Run] = {}
+        self.inference = cache(lambda length: self._run(f"inference {length}"))
+        self.training = self._run("training")
+        self.source, self.target = tuple(self.training.source), tuple(self.training.target)
+        self.vocabulary = tuple(self.training.vocabulary)
+        self.following = tuple(structure.following(self.training))
+        self.last_round = len(self.following)
+        self.traits = traits_of(self.training)
         names = dict(self.texts["names"])
         origin = str(names["made_from"]).format_map(weights)
         self.handout = content.Handout(language, names["title"], names["subtitle"], names, origin)
@@ -48,70 +54,8 @@ class Book:
         self._facts: dict[str, Fact | Scalar] = {}
         self._blocks: list[content.Block] = []
 
-    @cached_property
-    def training(self) -> Run:
-        return self._run("training")
-
-    @cached_property
-    def traits(self) -> frozenset[str]:
-        """What the model has or lacks, by the names that variants of texts end with."""
-        run = self.training
-        groups, activation = run.model("groups"), run.setting("activation")
-        heads, d_k = (run.size("encoder.0.self_attn.q", axis).exact for axis in (0, 2))
-        layers = {side: len(run.layers(side)) for side in ("encoder", "decoder")}
-        found = {
-            "pre": structure.is_pre(run),
-            "unbiased": run.setting("norm.variance") == "unbiased",
-            "outside": run.setting("norm.eps_in") == "outside",
-            "gelu": activation.startswith("gelu"),
-            "silu": activation == "silu",
-            "scaled": structure.is_scaled(run),
-            "two": structure.has_two_tables(run),
-            "unplaced": not structure.is_placed(run),
-            "learned": run.setting("position.kind") == "learned",
-            "tables": structure.has_two_positions(run),
-            "halves": run.setting("position.order") == "halves",
-            "tied": run.setting("tied_output"),
-            "inbias": ATTENTION_IN in groups,
-            "outbias": ATTENTION_OUT in groups,
-            "ffnbias": FFN in groups,
-            "zbias": OUTPUT in groups,
-            "onehead": heads == 1,
-            "narrow": d_k == 1,
-            "oneencoder": layers["encoder"] == 1,
-            "onedecoder": layers["decoder"] == 1,
-            "next": run.model("objective") == "next",
-        }
-        return frozenset(name for name, holds in found.items() if holds)
-
-    def inference(self, length: int) -> Run:
-        return self._run(f"inference {length}")
-
     def _run(self, label: str) -> Run:
-        if label not in self._runs:
-            self._runs[label] = Run(label, self.reads.passes, self.seen)
-        return self._runs[label]
-
-    @property
-    def source(self) -> tuple[str, ...]:
-        return tuple(self.training.source)
-
-    @property
-    def target(self) -> tuple[str, ...]:
-        return tuple(self.training.target)
-
-    @property
-    def vocabulary(self) -> tuple[str, ...]:
-        return tuple(self.training.vocabulary)
-
-    @property
-    def following(self) -> tuple[str, ...]:
-        """The word to be written in each round of inference."""
-        return tuple(structure.following(self.training))
-
-    @property
-    def last_round(self) -> int:
-        return len(self.following)
+        return Run(label, self.reads.passes, self.seen)
 
     def sentence(self, tokens: Sequence[str]) -> str:
         """Tokens as one writes them: Chinese without spaces."""
@@ -219,6 +163,37 @@ class Book:
         lines = tuple(tuple(map(_parts, row)) for row in rows)
         said = self.words(caption, **facts)
         self._blocks.append(content.Table(said, names, lines, frozenset(marked)))
+
+
+def traits_of(run: Run) -> frozenset[str]:
+    """What a model has or lacks, by the names that variants of texts end with."""
+    groups, activation = run.model("groups"), run.setting("activation")
+    heads, d_k = (run.size("encoder.0.self_attn.q", axis).exact for axis in (0, 2))
+    layers = {side: len(run.layers(side)) for side in ("encoder", "decoder")}
+    found = {
+        "pre": structure.is_pre(run),
+        "unbiased": run.setting("norm.variance") == "unbiased",
+        "outside": run.setting("norm.eps_in") == "outside",
+        "gelu": activation.startswith("gelu"),
+        "silu": activation == "silu",
+        "scaled": structure.is_scaled(run),
+        "two": structure.has_two_tables(run),
+        "unplaced": not structure.is_placed(run),
+        "learned": run.setting("position.kind") == "learned",
+        "tables": structure.has_two_positions(run),
+        "halves": run.setting("position.order") == "halves",
+        "tied": run.setting("tied_output"),
+        "inbias": ATTENTION_IN in groups,
+        "outbias": ATTENTION_OUT in groups,
+        "ffnbias": FFN in groups,
+        "zbias": OUTPUT in groups,
+        "onehead": heads == 1,
+        "narrow": d_k == 1,
+        "oneencoder": layers["encoder"] == 1,
+        "onedecoder": layers["decoder"] == 1,
+        "next": run.model("objective") == "next",
+    }
+    return frozenset(name for name, holds in found.items() if holds)
 
 
 def _fact(said: Fact | Scalar | Say) -> Fact:
