@@ -15,7 +15,7 @@ import pytest
 
 from engine.errors import LectureError
 from render.build.storage.cache import Cache
-from render.build.storage.choice import NO_CACHE, CacheChoice
+from render.build.storage.places import NO_CACHE, CacheChoice
 from render.build.workers import cluster, remote
 from render.build.workers.cluster import ClusterPool, cache_for, check
 

@@ -28,10 +28,9 @@ from engine.reader import WEIGHT_BYTES, read_bytes
 from render.base.failure import Failure, need
 from render.build.product import Work
 from render.build.storage.cache import Cache
-from render.build.storage.choice import CacheChoice
+from render.build.storage.places import CacheChoice
 from render.build.workers import remote
-from render.build.workers.pool import LocalPool
-from render.build.workers.worker import Event
+from render.build.workers.pool import Event, LocalPool
 
 RETRIES = 2  # of a work, as long as nothing but its worker is to blame
 _EXPECTED = "tcp://HOST:PORT, tls://HOST:PORT or local:NUMBER"
@@ -79,18 +78,17 @@ def _workers_here(address: str) -> int | None:
 def client(address: str, scratch: Path, say: Callable[[str], None]) -> Iterator[Any]:
     """A client; a cluster of this machine ends with it, and only this process can talk to it.
     ``scratch``: a private folder for its workers. Raises LectureError where nobody answers."""
-    number = _workers_here(address)
-    from distributed import Client, LocalCluster, Security
+    import distributed
 
+    dask: Any = distributed
     # What users must know we say ourselves; of Dask's messages only critical ones.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    reached: Any = address
-    security = None
+    number, reached, security = _workers_here(address), address, None
     with contextlib.ExitStack() as stack:
         if number is not None:
-            security = Security.temporary()  # type: ignore[no-untyped-call]
+            security = dask.Security.temporary()
             with _without_interrupts():
-                reached = LocalCluster(  # type: ignore[no-untyped-call]
+                reached = dask.LocalCluster(
                     n_workers=number,
                     threads_per_worker=1,
                     protocol="tls://",
@@ -105,9 +103,7 @@ def client(address: str, scratch: Path, say: Callable[[str], None]) -> Iterator[
         elif not address.startswith(("tls:", "wss:")):
             say(f"{address}: traffic is not encrypted; use tls:// (docs/cluster.md)")
         try:
-            made = Client(  # type: ignore[no-untyped-call]
-                reached, timeout=_ANSWER, security=security, set_as_default=False
-            )
+            made = dask.Client(reached, timeout=_ANSWER, security=security, set_as_default=False)
         except (OSError, TimeoutError, ValueError, TypeError) as error:
             raise LectureError(
                 where=f"--cluster {address}",
@@ -268,7 +264,7 @@ class ClusterPool(LocalPool):
         try:
             found, log = pickle.loads(future.result(timeout=_ANSWER))
             if log:
-                (folder / "log.txt").write_text(log, encoding="utf-8")
+                work.log.write_text(log, encoding="utf-8")
             return [self._fetched(event, folder) if event.made else event for event in found]
         except LectureError as error:
             failure = Failure.of(error)
@@ -288,12 +284,8 @@ class ClusterPool(LocalPool):
                 return replace(event, made=made)
             if self._cache.failed:
                 break
-        raise LectureError(
-            where=Path(event.step).stem,
-            field="store",
-            expected="what was just made",
-            found="nothing",
-        )
+        name, expected = Path(event.step).stem, "what was just made"
+        raise LectureError(where=name, field="store", expected=expected, found="nothing")
 
 
 class _Call(functools.partial[Any]):
