@@ -18,7 +18,7 @@ from engine.passes import Passes
 from engine.reads import Reads, Table
 
 from . import fonts, registry, texts, theme
-from .parts import Facts, Header, Narration, Phrase, fill
+from .parts import Facts, Header, Narration, Phrase, fill, stations
 from .record import Beat, Record
 from .settings import Settings
 from .values import Run
@@ -117,9 +117,14 @@ class LectureScene(Scene):
         fonts.register()
         self.camera.background_color = theme.BACKGROUND
         spans = [span(steps) for _, steps in self.beats]
-        title = self._entry(self.info.slug, "title")
-        self.header = Header(title, spans, self.color, self.lit, size=theme.TITLE)
+        title = self._entry(self.info.slug, self.title_key())
+        parts = stations(self.training)
+        self.header = Header(title, spans, self.color, parts, self.lit, size=theme.TITLE)
         self._span = spans[0]
+
+    def title_key(self) -> str:
+        """Which of the scene's titles is the model's."""
+        return "title"
 
     @property
     def beat_now(self) -> str:

@@ -14,7 +14,6 @@ import engine
 from engine import LectureError, Trace, Weights, family
 from engine.config import CHOICES
 from engine.errors import one_line
-from engine.parameters import ATTENTION_IN, ATTENTION_OUT, FFN, NORM_GAIN, NORM_SHIFT, OUTPUT
 from engine.tokenizer import words_of
 
 from . import glyphs
@@ -46,12 +45,8 @@ LAYOUT_LETTERS, LAYOUT_WIDTH = 7, 1.395  # such as "courses"
 #: What the scenes tell of each setting: everything, but for these.
 SETTINGS: dict[str, tuple[object, ...]] = {
     **CHOICES,
-    "position.kind": ("sinusoid", "learned"),
-    "position.order": ("interleaved",),
     "mask": (True,),
 }
-#: Which groups of optional arrays they show.
-GROUPS = frozenset({ATTENTION_IN, ATTENTION_OUT, FFN, NORM_GAIN, NORM_SHIFT, OUTPUT})
 
 
 def preflight(settings: Settings, lesson: str | Path = "lesson") -> None:
@@ -134,10 +129,6 @@ def _check_model(weights: Weights) -> None:
                 expected=" or ".join(map(_said, told)),
                 found=_said(value),
             )
-    extra = sorted(weights.groups - GROUPS)
-    if extra:
-        known = ", ".join(sorted(GROUPS))
-        raise BeyondLayouts(where=where, field="arrays", expected=known, found=", ".join(extra))
     for words in (weights.source_words, weights.vocabulary):
         _check_number(len(words), (1, WORDS), where, "vocabulary", " words")
 

@@ -3,8 +3,9 @@
 Claims: turned round, a sentence has the same vectors and the same dot products; each dimension of
 the positional encoding is a continuous wave, sampled at the whole positions; the second pair of
 dimensions is slower; the rows of the table all differ; nothing of it is learned. Where positions
-are learned, the table stands for the formula and the waves.
-Reads of the training pass: positional, encoder.embedded.
+are learned, the table stands for the formula and the waves; where there are none, the scene ends
+with the order that the encoder does not know.
+Reads of the training pass: positional or source_positional, encoder.embedded.
 """
 
 from __future__ import annotations
@@ -46,12 +47,13 @@ from scenes.parts import (
     Wave,
     WaveTable,
     fly,
+    pair_of,
     row,
 )
 from scenes.rounding import decimals_needed
-from scenes.structure import in_one, spoken
+from scenes.structure import has_two_positions, in_one, is_placed, positional, spoken
 from scenes.texts import Template
-from scenes.values import Scalar, compute, constant
+from scenes.values import Scalar, Word, compute, constant
 
 #: Columns of the table and of the small plots above it.
 COLUMNS_LEFT, COLUMN_PITCH = -5.6, 3.03
@@ -65,6 +67,8 @@ LEARNED = (
     ("fingerprint", 11),
     ("takeaway", 11),
 )
+#: The beats where the model has no positions.
+NONE = (("question", 7), ("order", (7, 10)), ("takeaway", 11))
 #: Letters of a sentence that can be shown both ways in a question.
 LONGEST = 12
 
@@ -85,21 +89,39 @@ class PositionalEncoding(LectureScene):
     lit = ("E+PE",)
 
     def setup(self) -> None:
-        self.learned = self.training.setting("position.kind") == "learned"
-        if self.learned:
-            self.beats = LEARNED
+        self.position = wording.position(self.training).name
+        self.learned = self.position == "learned"
+        self.beats = {"learned": LEARNED, "none": NONE}.get(self.position, type(self).beats)
         super().setup()
+
+    def title_key(self) -> str:
+        return "title" if is_placed(self.training) else "title_none"
 
     def construct(self) -> None:
         self.read_trace()
         self.question()
         self.order()
+        if self.position != "none":
+            self.tell_positions()
+        self.takeaway()
+
+    def tell_positions(self) -> None:
+        """What is added for the places, and that it differs from place to place."""
+        self.read_positions()
         if self.learned:
             self.learned_table()
         else:
             self.from_the_formula()
         self.fingerprints()
-        self.takeaway()
+
+    @property
+    def variant(self) -> str:
+        """Which of the sentences about the formula is the model's."""
+        return "halves" if self.halves else ""
+
+    def named(self, d: int) -> Word:
+        """A dimension as it is spoken of."""
+        return Word(f"d{d}")
 
     def from_the_formula(self) -> None:
         """The waves, and the table of their points."""
@@ -112,13 +134,23 @@ class PositionalEncoding(LectureScene):
     def read_trace(self) -> None:
         run = self.training
         self.tokens = wording.named(run.source)
-        self.pe, self.embedded = run["positional"], run["encoder.embedded"]
-        self.size = run.size("positional", 1)
+        self.embedded = run["encoder.embedded"]
         self.decimals = decimals_needed([s.exact for s in self.embedded.scalars()], 2)
         self.largest = max(abs(s.exact) for s in self.embedded.scalars())
+
+    def read_positions(self) -> None:
+        run, table = self.training, positional(self.training, "source")
+        assert table is not None
+        self.pe, self.size = table, run.size(table.name, 1)
         self.positions, self.dims = range(self.pe.shape[0]), range(self.pe.shape[1])
         self.last = self.pe.shape[0] - 1
-        self.waves = [Wave(self.pe, d, self.size) for d in self.dims]
+        self.halves = len(self.dims) > 2 and run.setting("position.order") == "halves"
+        self.waves = [Wave(self.pe, d, self.size, self.halves) for d in self.dims]
+        #: the dimensions of one pace, a sine and a cosine each
+        self.pairs = [
+            [d for d in self.dims if pair_of(d, len(self.dims), self.halves)[0] == pair]
+            for pair in range((len(self.dims) + 1) // 2)
+        ]
         self.table = WaveTable(
             self.waves, self.pe, left=COLUMNS_LEFT, pitch=COLUMN_PITCH, end=self.last + BEYOND
         )
@@ -178,7 +210,10 @@ class PositionalEncoding(LectureScene):
         vector = Grid(
             self.embedded[i],
             decimals=self.decimals,
-            cell=(min(0.72, (theme.WIDTH / len(self.tokens) - 0.39) / len(self.dims)), 0.46),
+            cell=(
+                min(0.72, (theme.WIDTH / len(self.tokens) - 0.39) / self.embedded.shape[1]),
+                0.46,
+            ),
             size=22,
             fill=lambda value: theme.signed_fill(value, self.largest),
         )
@@ -200,13 +235,16 @@ class PositionalEncoding(LectureScene):
         return VGroup(bracket, said)
 
     def show_formula(self) -> None:
+        columns = (r"i", r"i + d\/2") if self.halves else (r"2i", r"2i+1")
         lines = VGroup(
-            MathTypst(
-                r'"PE"({{"pos" : p}}, 2i) = sin({{"pos" : p}} / 10000^(2i\/d))', font_size=50
-            ),
-            MathTypst(
-                r'"PE"({{"pos" : p}}, 2i+1) = cos({{"pos" : p}} / 10000^(2i\/d))', font_size=50
-            ),
+            *(
+                MathTypst(
+                    rf'"PE"({{{{"pos" : p}}}}, {column}) = '
+                    rf'{function}({{{{"pos" : p}}}} / 10000^(2i\/d))',
+                    font_size=50,
+                )
+                for column, function in zip(columns, ("sin", "cos"), strict=True)
+            )
         )
         for line, color in zip(lines, (SINE, COSINE), strict=True):
             line.set_color(color)
@@ -214,7 +252,7 @@ class PositionalEncoding(LectureScene):
         cards = VGroup(*(wave.formula() for wave in self.waves))
         for card, wave in zip(cards, self.waves, strict=True):
             card.shift([self.table.column_x(wave.d) - 0.25, -0.75, 0])
-        with self.beat("formula"):
+        with self.beat("formula", variant=self.variant):
             self.play(FadeOut(self.shown), run_time=theme.FADE)
             for line in lines:
                 self.play(FadeIn(line, shift=0.1 * UP), run_time=0.6)
@@ -228,7 +266,7 @@ class PositionalEncoding(LectureScene):
         foot = self.label("position", size=theme.BODY)
         between = self.big.point(self.last - 0.5, 0)[0]
         self.big.add(foot.place([between, self.big.numbers[0].midline, 0]))
-        pair = self.waves[:2]
+        pair = [self.waves[d] for d in self.pairs[0]]
         self.curves = [wave.curve(self.big) for wave in pair]
         self.dots = [wave.dots(self.big) for wave in pair]
         self.stems = [wave.stems(self.big) for wave in pair]
@@ -255,14 +293,17 @@ class PositionalEncoding(LectureScene):
         )
         self.sums = VGroup()
         left = x - 0.1
-        for wave in self.waves[:2]:
+        for wave in (self.waves[d] for d in self.pairs[0]):
             term = Term(constant(at), 0, wave.color, function=wave.function)
             result = Term(self.pe[at, wave.d], 4, wave.color, bold=True)
             line = Equation([term], result, size=30).place([left, 2.38], LEFT)
             self.sums.add(line)
             left = line.get_right()[0] + 0.7
-        sine, cosine = (Say(self.pe[at, d], 4) for d in (0, 1))
-        with self.beat("worked", {"one": Say(constant(at), 0), "sine": sine, "cosine": cosine}):
+        sine, cosine = (Say(self.pe[at, d], 4) for d in self.pairs[0])
+        facts = {"one": Say(constant(at), 0), "sine": sine, "cosine": cosine}
+        if self.halves:
+            facts["second"] = self.named(self.pairs[0][1])
+        with self.beat("worked", facts, variant=self.variant):
             others = VGroup(*(dots[p] for dots in self.dots for p in self.positions if p != at))
             self.play(Create(self.plumb), others.animate.set_opacity(theme.DIMMED), run_time=0.7)
             for line, dots in zip(self.sums, self.dots, strict=True):
@@ -272,24 +313,27 @@ class PositionalEncoding(LectureScene):
             self.play(others.animate.set_opacity(1), run_time=theme.FADE)
 
     def fill_table(self) -> None:
-        table = self.table
+        table, known = self.table, self.pairs[0]
+        others = [d for d in self.dims if d not in known]
         shrinking = [
-            Flight(old, new)
+            Flight(old, news[d])
             for olds, news in (
                 (self.names, table.heads),
                 (self.curves, table.curves),
                 (self.dots, table.dots),
             )
-            for old, new in zip(olds, news, strict=False)
+            for old, d in zip(olds, known, strict=True)
         ]
         with self.beat("table", {"size": Say(self.size, 0)}):
             self.play(FadeOut(self.sums, self.plumb, *self.stems), run_time=theme.FADE)
             self.play(FadeOut(self.big), run_time=theme.FADE)
-            self.play(FadeIn(*table.plots[:2]), *shrinking, run_time=theme.MOVE)
-            for d in self.dims[2:]:
+            plots = FadeIn(*(table.plots[d] for d in known))
+            self.play(plots, *shrinking, run_time=theme.MOVE)
+            for d in others:
                 curve = Create(table.curves[d])
                 self.play(FadeIn(table.plots[d], table.heads[d]), curve, run_time=0.5)
-            self.play(FadeIn(*table.dots[2:], table.grid.row_labels), run_time=theme.FADE)
+            dots = [table.dots[d] for d in others]
+            self.play(FadeIn(*dots, table.grid.row_labels), run_time=theme.FADE)
             for d in self.dims:
                 self.play(table.drop(d), run_time=0.8)
 
@@ -305,19 +349,21 @@ class PositionalEncoding(LectureScene):
 
     def slow_waves(self) -> None:
         fast = self.waves[0]
-        facts = {"fast": Say(fast.period, 2)}
-        for slow in self.waves[2:3]:
+        facts: dict[str, Say | Word] = {"fast": Say(fast.period, 2)}
+        for pair in self.pairs[1:2]:
+            slow = self.waves[pair[0]]
             facts |= {"slow": Say(slow.period, 0), "ratio": Say(slow.rate / fast.rate, 0)}
-        variant = {2: "two", 3: "three"}.get(len(self.waves), "more")
+            if self.halves:
+                facts["second"] = self.named(pair[1])
+        variant = self.variant or ("more" if self.pairs[1:] else "two")
         grid = self.table.grid
         with self.beat("slow", facts, variant=variant):
-            dimmed = VGroup(*(grid.column_cells(d) + grid.column_numbers(d) for d in (0, 1)))
-            if self.waves[2:]:
+            known = self.pairs[0]
+            dimmed = VGroup(*(grid.column_cells(d) + grid.column_numbers(d) for d in known))
+            if self.pairs[1:]:
                 self.play(dimmed.animate.set_opacity(theme.DIMMED), run_time=0.5)
-            for pair in (self.dims[:2], self.dims[2:4]):
+            for pair in self.pairs[:2]:
                 changes = [change for d in pair for change in self.table.whole_cycle(d)]
-                if not changes:
-                    continue
                 self.play(*changes, run_time=1.5)
 
     def nearest(self) -> Scalar:
@@ -383,11 +429,18 @@ class PositionalEncoding(LectureScene):
         return VGroup(bracket, number.beside(bracket, 0.2, RIGHT))
 
     def takeaway(self) -> None:
+        two = has_two_positions(self.training)
+        variant = "two" if two else "" if self.position == "sinusoid" else self.position
+        with self.beat("takeaway", variant=variant):
+            if self.position != "none":
+                self.play(FadeIn(self.lock_card(), shift=0.15 * UP), run_time=0.6)
+        self.leave()
+
+    def lock_card(self) -> Block:
+        """Whether positions are learned, and that training and inference use the same."""
         card = Block((3.2, 1.5), (theme.RIGHT_EDGE - 0.03, -1.35), color=self.color)
         card.add(Lock(self.color, 0.7).move_to(card.box).shift(0.65 * UP))
         name = "learned" if self.learned else "fixed"
         card.write(self.label(name, size=theme.HEADING, color=theme.INK, bold=True), -0.2)
         card.write(self.label("same", size=theme.BODY, color=theme.INK), -0.85)
-        with self.beat("takeaway", variant="learned" if self.learned else ""):
-            self.play(FadeIn(card, shift=0.15 * UP), run_time=0.6)
-        self.leave()
+        return card

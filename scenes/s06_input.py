@@ -2,9 +2,10 @@
 
 Claims: the input of encoder and decoder is the word's row of E, scaled where the model does so,
 plus the place's row of PE, cell by cell; the same word at another place gets another vector; both
-sentences use the same PE.
-Reads of the training pass: ``encoder.embedded``, ``encoder.input``, ``positional``,
-``decoder.embedded``, ``decoder.input``.
+sentences use the same PE, or each a table of its own. Where the model adds no positions, the row
+of E is the input, wherever the word stands.
+Reads of the training pass: ``encoder.embedded``, ``encoder.input``, ``positional`` or
+``source_positional`` and ``target_positional``, ``decoder.embedded``, ``decoder.input``.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from scenes.parts import (
     sized,
 )
 from scenes.rounding import decimals_needed
-from scenes.structure import following, is_scaled, positional
+from scenes.structure import following, has_two_positions, is_placed, is_scaled, positional
 
 SIDES = {"source": "encoder", "target": "decoder"}
 COLORS = {"source": theme.ENCODER, "target": theme.TRAINING}
@@ -68,6 +69,9 @@ class Input(LectureScene):
     color = theme.ENCODER
     lit = ("E+PE",)
 
+    def title_key(self) -> str:
+        return "title" if is_placed(self.training) else "title_none"
+
     def construct(self) -> None:
         self.read_trace()
         self.question()
@@ -89,12 +93,17 @@ class Input(LectureScene):
             for side, part in SIDES.items()
         }
         self.places = {side: positional(run, side) for side in SIDES}
-        self.scaled = is_scaled(run)
+        self.scaled, self.placed = is_scaled(run), is_placed(run)
+        #: which of the sentences is the model's
+        self.variant = "" if self.placed else "none"
+        self.word_y = E_Y if self.placed else PE_Y
         self.last = len(run.source) - 1
         words = [scalar for side in SIDES for scalar in self.embedded[side].scalars()]
         self.decimals = decimals_needed([scalar.exact for scalar in words], 4)
         self.word_fill = signed(words)
-        self.place_fill = signed(*(table.scalars() for table in self.places.values()))
+        places = [table for table in self.places.values() if table is not None]
+        if places:
+            self.place_fill = signed(*(table.scalars() for table in places))
         self.sum_fill = signed(*(values.scalars() for values in self.inputs.values()))
 
     # -- parts ---------------------------------------------------------------------------------
@@ -108,14 +117,17 @@ class Input(LectureScene):
         label = Phrase(self.tokens[side][i], size=theme.HEADING, color=COLORS[side], bold=True)
         values = self.embedded[side][i]
         return VGroup(
-            self.vector(values, E_Y, self.decimals, self.word_fill),
-            label.place([LABEL_X, E_Y, 0], RIGHT),
+            self.vector(values, self.word_y, self.decimals, self.word_fill),
+            label.place([LABEL_X, self.word_y, 0], RIGHT),
         )
 
     def place_row(self, side: str, i: int) -> VGroup:
-        """A place's row of PE."""
+        """A place's row of PE; nothing where the model has no positions."""
+        table = self.places[side]
+        if table is None:
+            return VGroup()
         label = Phrase(f"pos {i}", color=theme.MUTED).place([LABEL_X, PE_Y, 0], RIGHT)
-        return VGroup(self.vector(self.places[side][i], PE_Y, 4, self.place_fill), label)
+        return VGroup(self.vector(table[i], PE_Y, 4, self.place_fill), label)
 
     def sum_grid(self, side: str) -> Grid:
         """The input matrix in its place under E and PE."""
@@ -151,7 +163,7 @@ class Input(LectureScene):
     # -- beats ---------------------------------------------------------------------------------
 
     def question(self) -> None:
-        with self.beat("question"):
+        with self.beat("question", variant=self.variant):
             pass
 
     def two_vectors(self) -> None:
@@ -159,16 +171,24 @@ class Input(LectureScene):
         self.columns = VGroup()
         for j, cell in enumerate(self.word[0].cells):
             name = Phrase(f"d{j}", size=theme.SMALL, color=theme.MUTED)
-            self.columns.add(name.place([cell.get_x(), HEAD_Y, 0]))
-        self.notes = VGroup(
-            self.note("scaled_word" if self.scaled else "word", E_Y), self.note("place", PE_Y)
-        )
-        with self.beat("parts", {"token": self.tokens["source"][0]}):
+            self.columns.add(name.place([cell.get_x(), self.word_y + HEAD_Y - E_Y, 0]))
+        self.notes = VGroup(self.note("scaled_word" if self.scaled else "word", self.word_y))
+        if self.placed:
+            self.notes.add(self.note("place", PE_Y))
+        token = {"token": self.tokens["source"][0]}
+        with self.beat("parts", token, variant=self.variant_by_scale()):
             self.play(self.answer(), run_time=theme.FADE)
             self.play(FadeIn(self.columns, self.word, shift=0.15 * DOWN), run_time=theme.MOVE)
             self.play(FadeIn(self.notes[0], shift=0.1 * RIGHT), run_time=theme.FADE)
-            self.play(FadeIn(self.place, shift=0.15 * DOWN), run_time=theme.MOVE)
-            self.play(FadeIn(self.notes[1], shift=0.1 * RIGHT), run_time=theme.FADE)
+            if self.placed:
+                self.play(FadeIn(self.place, shift=0.15 * DOWN), run_time=theme.MOVE)
+                self.play(FadeIn(self.notes[1], shift=0.1 * RIGHT), run_time=theme.FADE)
+
+    def variant_by_scale(self, placed: str = "") -> str:
+        """The variant where embeddings times √d are told apart from others, or ``placed``."""
+        if self.placed:
+            return placed
+        return "none_scaled" if self.scaled else "none"
 
     def add_cell_by_cell(self) -> None:
         self.grid = grid = self.sum_grid("source")
@@ -176,13 +196,16 @@ class Input(LectureScene):
         y = RULE_Y
         ends = [SIGN_X - 0.14, y, 0], [float(grid.cells.get_right()[0]), y, 0]
         self.rule = Line(*ends, stroke_width=2, color=theme.MUTED)
-        self.plus = Phrase(PLUS, size=30, color=theme.MUTED).place([SIGN_X, PE_Y, 0])
-        sum_ = "X = sqrt(d) thin E + P E" if self.scaled else "X = E + P E"
+        self.plus = VGroup()
+        if self.placed:
+            self.plus.add(Phrase(PLUS, size=30, color=theme.MUTED).place([SIGN_X, PE_Y, 0]))
+        sum_ = "X = " + ("sqrt(d) thin E" if self.scaled else "E") + " + P E" * self.placed
         self.sum_formula = formula(sum_, size=48 if self.scaled else 56, at=(4.7, -0.35, 0))
         self.sum_note = self.label("encoder_input", size=theme.HEADING, color=theme.ENCODER)
         self.sum_note.place([4.7, -1.05, 0])
         marks = [self.pair_mark(j) for j in range(grid.shape[1])]
-        with self.beat("add"):
+        lowest = (self.place if self.placed else self.word)[0]
+        with self.beat("add", variant=self.variant):
             self.play(FadeIn(self.plus, self.empty), Create(self.rule), run_time=0.5)
             self.play(FadeIn(self.equal(0), grid.row_labels[0]), run_time=0.3)
             for j, mark in enumerate(marks):
@@ -190,18 +213,22 @@ class Input(LectureScene):
                 self.play(moved, run_time=0.35)
                 self.play(
                     FadeIn(grid.cell(0, j)),
-                    FadeIn(grid.number(0, j), target_position=self.place[0].numbers[j]),
+                    FadeIn(grid.number(0, j), target_position=lowest.numbers[j]),
                     run_time=0.45,
                 )
             self.play(FadeOut(marks[-1]), FadeIn(self.sum_formula), run_time=theme.FADE)
 
     def pair_mark(self, j: int) -> object:
-        """An outline around the two cells that are added."""
-        return outline(VGroup(self.word[0].cells[j], self.place[0].cells[j]))
+        """An outline around the two cells that are added, or the one that goes on."""
+        return outline(VGroup(*(vector.cells[j] for vector in self.terms())))
+
+    def terms(self) -> list[Vector]:
+        """The vectors above the line: the word's, and the place's."""
+        return [self.word[0], *([self.place[0]] if self.placed else [])]
 
     def equal(self, i: int) -> Phrase:
         """The sign between the rows above and row ``i``: ``=`` or ``≈``."""
-        parts = [self.word[0].numbers, self.place[0].numbers]
+        parts = [vector.numbers for vector in self.terms()]
         self.sign = self.sign_at(i, equals(parts, self.grid.row_numbers(i)))
         return self.sign
 
@@ -230,7 +257,7 @@ class Input(LectureScene):
         )
 
     def source_rows(self) -> None:
-        with self.beat("source"):
+        with self.beat("source", variant=self.variant):
             for i in range(1, len(self.tokens["source"])):
                 self.next_rows("source", i)
                 self.add_row(i)
@@ -238,8 +265,9 @@ class Input(LectureScene):
 
     def other_place(self) -> None:
         grid, token = self.grid, self.tokens["source"][0]
-        pairs = zip(self.embedded["source"][0], self.places["source"][self.last], strict=True)
-        values = [word + place for word, place in pairs]
+        values, table = list(self.embedded["source"][0]), self.places["source"]
+        if table is not None:
+            values = [word + place for word, place in zip(values, table[self.last], strict=True)]
         y = X_Y - PITCH * self.last
         moved = self.vector(values, y, grid.decimals, self.sum_fill)
         label = Phrase(token, size=theme.HEADING, color=theme.ENCODER, bold=True)
@@ -252,15 +280,14 @@ class Input(LectureScene):
         marks = VGroup(outline(grid.row_cells(0)), outline(moved.cells))
         gone = VGroup(*(grid.row_all(i) for i in range(1, len(self.tokens["source"]))))
         word = self.word_row("source", 0)
-        with self.beat("order", {"token": token}):
+        with self.beat("order", {"token": token}, variant=self.variant):
             gone.add(self.empty, self.sign, self.sum_formula, self.sum_note)
             self.play(FadeOut(gone), run_time=0.4)
             self.play(FadeOut(self.word), run_time=0.25)
             self.play(FadeIn(word), run_time=0.4)
             self.word = word
-            sign = self.sign_at(
-                self.last, equals([word[0].numbers, self.place[0].numbers], moved.numbers)
-            )
+            terms = [vector.numbers for vector in self.terms()]
+            sign = self.sign_at(self.last, equals(terms, moved.numbers))
             self.play(FadeIn(sign, label), FadeIn(moved, shift=0.25 * DOWN), run_time=0.7)
             self.play(FadeIn(notes[0]), Create(marks[0]), run_time=0.5)
             self.play(FadeIn(notes[1]), Create(marks[1]), run_time=0.5)
@@ -271,7 +298,8 @@ class Input(LectureScene):
         self.empty = self.slots(self.grid)
         note = self.label("decoder_input", size=theme.HEADING, color=theme.TRAINING)
         note.place([4.7, -1.05, 0])
-        with self.beat("target"):
+        two = has_two_positions(self.training)
+        with self.beat("target", variant="two" if two else self.variant):
             self.play(FadeOut(self.old), run_time=theme.FADE)
             self.play(FadeIn(self.sum_formula, self.empty), run_time=0.3)
             self.sign = self.sign_at(0, PLUS).set_opacity(0)
@@ -321,6 +349,7 @@ class Input(LectureScene):
                 self.play(ReplacementTransform(one, other), run_time=0.5)
 
     def takeaway(self) -> None:
-        with self.beat("takeaway", variant="scaled" if self.scaled else ""):
+        scaled = "scaled" if self.scaled else ""
+        with self.beat("takeaway", variant=self.variant_by_scale(scaled)):
             pass
         self.leave()

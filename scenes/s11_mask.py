@@ -45,6 +45,7 @@ from scenes.parts import (
 )
 from scenes.parts.flow import Block, shape_of
 from scenes.rounding import leading
+from scenes.structure import is_placed
 from scenes.values import compute
 from scenes.wording import VALUES, ahead, top
 
@@ -112,7 +113,8 @@ class Mask(LectureScene):
             )
             into.add(arrow([-4.55, y, 0], [-2.95, y, 0]))
             out.add(arrow([3.25, y, 0], [4.6, y, 0], color=theme.TRAINING))
-        heading = self.label("input", size=theme.HEADING, color=theme.TRAINING)
+        key = "input" if is_placed(self.training) else "input_none"
+        heading = self.label(key, size=theme.HEADING, color=theme.TRAINING)
         heading.place(grid.get_top() + 0.42 * UP)
         rows, columns = (self.training.size("decoder.input", axis) for axis in (0, 1))
         size = shape_of(rows, columns, size=theme.BODY, color=theme.MUTED)

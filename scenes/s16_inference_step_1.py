@@ -73,26 +73,32 @@ class InferenceStep1(InferenceStep):
         if table is not None:
             rows.insert(1, table[0])
         places = decimals_needed([float(v) for row in rows for v in row.array], 4)
-        keys = "scaled_row" if is_scaled(run) else "row_of_e", "position", "sum"
+        keys = ["scaled_row" if is_scaled(run) else "row_of_e", "position", "sum"]
+        if table is None:
+            del keys[1]
         style = {"size": theme.BODY, "color": theme.INK}
         strips = [
             Strip(row, self.label(key, word, **style), line, cell=2.4, size=30, decimals=places)
             for line, (row, key) in enumerate(zip(rows, keys, strict=True))
         ]
-        strips[2].shift(0.2 * DOWN)
-        x, y = Strip.LEFT_OF_CELLS, Strip.y(1.6)
-        plus = Phrase(PLUS, size=32, color=theme.MUTED).place([x - 0.32, Strip.y(1), 0])
+        *terms, total = strips
+        total.shift(0.2 * DOWN)
+        x, y = Strip.LEFT_OF_CELLS, Strip.y(len(terms) - 0.4)
+        more = VGroup(*terms[1:])
+        if table is not None:
+            more.add(Phrase(PLUS, size=32, color=theme.MUTED).place([x - 0.32, Strip.y(1), 0]))
         ends = [x, y, 0], [strips[0].grid.get_right()[0], y, 0]
         rule = Line(*ends, stroke_width=2, color=theme.MUTED)
         sizes = {key: Say(run.size("decoder.input", n), 0) for n, key in enumerate(("n", "size"))}
-        with self.beat("input", {**word, **sizes}):
+        with self.beat("input", {**word, **sizes}, variant="none" if table is None else ""):
             self.play(self.answer(), run_time=theme.FADE)
-            self.play(FadeIn(strips[0], shift=0.2 * DOWN), run_time=0.6)
-            self.play(FadeIn(plus, strips[1], shift=0.2 * DOWN), run_time=0.6)
+            self.play(FadeIn(terms[0], shift=0.2 * DOWN), run_time=0.6)
+            if table is not None:
+                self.play(FadeIn(more, shift=0.2 * DOWN), run_time=0.6)
             self.play(Create(rule), run_time=0.3)
-            self.play(*strips[2].born_of(strips[0], strips[1]), run_time=theme.MOVE)
-        self.worked = VGroup(strips[0], strips[1], plus, rule, strips[2].caption)
-        self.sum = strips[2].grid
+            self.play(*total.born_of(*terms), run_time=theme.MOVE)
+        self.worked = VGroup(terms[0], more, rule, total.caption)
+        self.sum = total.grid
 
     def through_decoder(self) -> None:
         run = self.run

@@ -47,7 +47,7 @@ from scenes.parts.flow import cross
 from scenes.parts.machine import LAST, Machine
 from scenes.parts.miniature import Miniature, share_fill
 from scenes.parts.vocabulary import IdRow
-from scenes.structure import following, has_two_tables, positional
+from scenes.structure import following, has_two_tables, is_placed, positional
 from scenes.values import Run
 
 HEAD_Y = 2.42
@@ -135,7 +135,7 @@ class TrainingVsInference(LectureScene):
     def stage(self, number: int, *pictures: Mobject, **options: bool) -> Contrast:
         """A stage in its place on its page of three; a new page clears the one before."""
         y = ROWS_Y[(number - 1) % len(ROWS_Y)]
-        stage = Contrast(number, self.text(f"stage_{number}"), y, *pictures, **options)
+        stage = Contrast(number, self.name_of_stage(number), y, *pictures, **options)
         if number > 1 and y == ROWS_Y[0]:
             self.play(FadeOut(self.page), run_time=theme.FADE)
             self.page = VGroup()
@@ -228,10 +228,14 @@ class TrainingVsInference(LectureScene):
         with self.beat("gradient"):
             self.show(9, left, right)
 
+    def name_of_stage(self, number: int) -> str:
+        unplaced = number == 2 and not is_placed(self.training)
+        return self.text("stage_2_none" if unplaced else f"stage_{number}")
+
     def nine_lines(self) -> None:
         lines = VGroup()
         for number in range(1, 10):
-            name = self.text("short_5" if number == 5 else f"stage_{number}")
+            name = self.text("short_5") if number == 5 else self.name_of_stage(number)
             y = TABLE_TOP - TABLE_PITCH * (number - 1)
             lines.add(TableLine(number, name, y, self.line_texts(number)))
         self.table = VGroup(self.heads, lines)
@@ -250,7 +254,7 @@ class TrainingVsInference(LectureScene):
         keys = [f"line_{number}{end}" for end in ([""] if shared else ["_training", "_inference"])]
         if number == 1 and has_two_tables(self.training):
             keys = ["own_words"]
-        if number == 2 and positional(self.training, "source") is None:
+        if number == 2 and not is_placed(self.training):
             keys = ["no_position"]
         facts = self.line_facts(number)
         return [self.label(key, facts, size=22, color=theme.INK) for key in keys]

@@ -68,13 +68,21 @@ def looked_up(run: Run, side: str) -> str:
     return f"{side}.unscaled" if is_scaled(run) else f"{side}.embedded"
 
 
+def is_placed(run: Run) -> bool:
+    """Whether anything is added to an embedding for its place."""
+    return bool(run.setting("position.kind") != "none")
+
+
+def has_two_positions(run: Run) -> bool:
+    """Whether source and target have learned positions of their own."""
+    return is_placed(run) and has(run, TWO_POSITIONS)
+
+
 def positional(run: Run, sentence: str) -> Values | None:
     """What is added for the places of "source" or "target", (at least m, d); None if nothing."""
-    kind = run.setting("position.kind")
-    if kind == "none":
+    if not is_placed(run):
         return None
-    two = kind == "learned" and has(run, TWO_POSITIONS)
-    return run[f"{sentence}_positional" if two else "positional"]
+    return run[f"{sentence}_positional" if has_two_positions(run) else "positional"]
 
 
 def following(run: Run) -> tuple[Word, ...]:

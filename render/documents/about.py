@@ -17,7 +17,7 @@ from render.media import timedtext
 from render.media.captions.write import sentences
 from render.media.mp4 import LECTURE_TITLES, Chapter
 from render.media.sidecars import Description
-from render.media.timedtext import Cue, Track, chapter_lines, clock
+from render.media.timedtext import Track, chapter_lines, clock
 
 FOLDER = ASSETS / "about"
 #: what the strictest platform takes
@@ -94,13 +94,11 @@ class About:
 
     def track(self, needs: Needs) -> Track:
         """The captions of all scenes."""
-        parts, start, fps = [], 0, self.spec["fps"]
+        parts, start = [], 0
         for scene in self.scenes:
-            said = needs[f"cues {scene.slug} {self.language}"].facts["cues"]
-            cues = tuple(Cue(first, last, tuple(lines)) for first, last, lines in said)
-            parts.append((start, Track(self.language, cues, fps)))
+            parts.append((start, needs[f"cues {scene.slug} {self.language}"].facts["cues"]))
             start += scene.frames
-        return timedtext.joined(parts, self.language, fps)
+        return timedtext.joined(parts, self.language, self.spec["fps"])
 
     def sizes(self) -> dict[str, str]:
         """What is known of the model."""

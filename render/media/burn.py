@@ -14,16 +14,15 @@ from PIL import Image, ImageDraw, ImageFont
 
 from render.base.project import font_file
 from render.base.reads import Needs, Output, Reads, Spec, Tell
-from render.media.ffmpeg import command, find, link, named, run
+from render.media.ffmpeg import find, link, named, write
 from render.media.quality import Quality
-from render.media.timedtext import Track
+from render.media.timedtext import Track, joined
 
 STRIP = 0.118  # of the picture's height, from its foot: below scenes.theme.CAPTION_ZONE
 #: of the picture's height: the letters, from line to line, free below the last
 _LETTERS, _PITCH, _MARGIN = 0.035, 0.046, 0.02
 _INK, _OUTLINE, _GROUND = (232, 236, 241, 255), (14, 17, 22, 255), (14, 17, 22, 170)
 _FACE = 2  # of the font collection: Simplified Chinese
-_CRF = 18  # of pictures that are encoded a second time
 #: the conversion of the whole project: full-range RGB in, BT.709 limited-range 4:2:0 out
 _TO_BT709 = {
     "in_range": "full",
@@ -32,6 +31,20 @@ _TO_BT709 = {
     "flags": "accurate_rnd+full_chroma_int+bicubic",
 }
 _TAGS = {"color_primaries": "bt709", "color_trc": "bt709", "colorspace": "bt709"}
+#: a second encoding, with closed groups, and every tag says BT.709
+_SETTINGS = {
+    "format": "mp4",
+    "vcodec": "libx264",
+    "preset": "veryfast",
+    "crf": 18,
+    "profile:v": "high",
+    "pix_fmt": "yuv420p",
+    "x264-params": "open-gop=0:scenecut=0",
+    "bf": 2,
+    "color_range": "tv",
+    "chroma_sample_location": "left",
+    **_TAGS,
+}
 
 
 def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
@@ -41,10 +54,9 @@ def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Outp
     """
     quality, drawn = Quality(**spec["quality"]), needs["pictures"]
     source = link(drawn.path("pictures"), into / "drawn.mp4")
-    track = Track.of_plain(spec["language"], needs["cues"].facts["cues"], quality.fps)
+    track = joined([(0, needs["cues"].facts["cues"])], spec["language"], quality.fps)
     frames, font = int(drawn.facts["frames"]), reads.uses(font_file())
-    target = into / "burned.mp4"
-    burn(find(), source, target, quality, reads.threads, track, frames, font)
+    target = burn(find(), source, into / "burned.mp4", quality, reads.threads, track, frames, font)
     facts = {name: fact for name, fact in drawn.facts.items() if name not in ("pictures", "cost")}
     return {"pictures": target, "facts": facts}
 
@@ -62,43 +74,16 @@ def burn(
     """Write ``target``: the pictures of ``video``, in the same folder, with the track on them, in
     the lecture's ``font``. Raises LectureError."""
     height = int(STRIP * quality.height) // 2 * 2  # 4:2:0 is laid over in steps of two lines
-    arguments = _overlay(binary, video, target, quality, threads, height)
-    strips = _strips(track, quality, height, frames, font)
-    run(arguments, target.parent, target, chain.from_iterable(starmap(repeat, strips)))
-    return target
-
-
-def _overlay(
-    binary: str, video: Path, target: Path, quality: Quality, threads: int, height: int
-) -> list[str]:
-    """The command that lays strips of raw RGBA on its stdin, ``height`` lines high, over the foot
-    of ``video``, frame by frame, and encodes that: closed groups, every tag says BT.709."""
-    strip = ffmpeg.input(
-        "pipe:",
-        format="rawvideo",
-        pix_fmt="rgba",
-        s=f"{quality.width}x{height}",
-        framerate=quality.fps,
-    )
+    size = f"{quality.width}x{height}"
+    strip = ffmpeg.input("pipe:", f="rawvideo", pix_fmt="rgba", s=size, framerate=quality.fps)
     strip = strip.filter("scale", **_TO_BT709).filter("format", "yuva420p")
     picture = ffmpeg.input(named(video))["v"].overlay(strip, x=0, y=quality.height - height)
     picture = picture.filter("format", "yuv420p").filter("setparams", range="tv", **_TAGS)
-    settings: dict[str, Any] = {
-        "format": "mp4",
-        "vcodec": "libx264",
-        "preset": "veryfast",
-        "crf": _CRF,
-        "profile:v": "high",
-        "pix_fmt": "yuv420p",
-        "g": quality.keyframe_interval,
-        "x264-params": "open-gop=0:scenecut=0",
-        "bf": 2,
-        "threads": threads,
-        "color_range": "tv",
-        "chroma_sample_location": "left",
-        **_TAGS,
-    }
-    return command(binary, picture.output(named(target), **settings))
+    settings = {**_SETTINGS, "g": quality.keyframe_interval, "threads": threads}
+    strips = _strips(track, quality, height, frames, font)
+    graph = picture.output(named(target), **settings)
+    write(binary, graph, target, chain.from_iterable(starmap(repeat, strips)))
+    return target
 
 
 def _strips(
@@ -126,14 +111,8 @@ def _drawn(lines: Sequence[str], font: Any, quality: Quality, height: int) -> by
     widest = max(draw.textlength(line, font=font) for line in lines) / 2 + pitch / 2
     ground = [middle - widest, top, middle + widest, top + pitch * len(lines)]
     draw.rounded_rectangle(ground, radius=pitch / 5, fill=_GROUND)
+    stroke: dict[str, Any] = {"stroke_width": max(1, round(pitch / 18)), "stroke_fill": _OUTLINE}
     for index, line in enumerate(lines):
-        draw.text(
-            (middle, top + pitch * (index + 0.5)),
-            line,
-            font=font,
-            anchor="mm",
-            fill=_INK,
-            stroke_width=max(1, round(pitch / 18)),
-            stroke_fill=_OUTLINE,
-        )
+        place = middle, top + pitch * (index + 0.5)
+        draw.text(place, line, font=font, anchor="mm", fill=_INK, **stroke)
     return strip.tobytes()

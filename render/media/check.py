@@ -2,24 +2,23 @@
 
 :func:`check_video` raises a LectureError that names the first thing that is wrong. A video that
 has not passed never gets its final name. Where the digest of the encoder's packets is known, the
-file's must be the same, and of the pictures only the keyframes are decoded; in a film only those
-that begin its chapters, as the parts have been checked before. Else everything is decoded.
+file's must be the same, and of the pictures only the keyframes are decoded; of a film only the
+first, as its parts have been checked before. Else everything is decoded.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import av
 from av.container import InputContainer
-from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from engine.errors import LectureError, shortened
@@ -33,7 +32,6 @@ from render.media.stills import is_idr, packet_units, picture_bytes
 _BT709 = 1  # its number as primaries, transfer and matrix
 _LIMITED = 1  # "tv" range
 _LONGEST = 90  # characters of what was expected or found
-
 
 #: one property: its name, what it must be, what it is
 Finding = tuple[str, object, object]
@@ -63,7 +61,7 @@ def check_pictures(
     """Check pictures of a scene, as they were drawn or as a cache has kept them: whether they are
     those of the record, without decoding them. Raises LectureError."""
     path, digest = files["pictures"], pictures_of([files["pictures"]])
-    with av.open(str(path.absolute())) as container:
+    with _opened(path) as container:
         stream = container.streams.video[0]
         findings = [*_video_findings(stream, Quality(**spec["quality"]))]
         findings += [("frames", facts["frames"], stream.frames)]
@@ -79,20 +77,13 @@ def check_video(path: Path, expected: Video, *, shown_as: str | None = None) -> 
     _refuse(_findings(path, expected), shown_as or path)
 
 
-def _refuse(findings: Iterable[Finding], where: str | Path) -> None:
-    for field, *both in findings:
-        if both[0] != both[1]:
-            wanted, found = (shortened(str(value), _LONGEST) for value in both)
-            raise LectureError(where=where, field=field, expected=wanted, found=found)
-
-
 def pictures_of(paths: Iterable[Path]) -> str | None:
     """The digest of the pictures of videos, one after the other, as ``Video`` has it; None where
     they are not encoded alike."""
     digest = hashlib.blake2b(digest_size=16)
     headers = set()
     for path in paths:
-        with av.open(str(path.absolute())) as container:
+        with _opened(path) as container:
             stream = container.streams.video[0]
             headers.add(bytes(stream.codec_context.extradata or b""))
             for packet in container.demux(stream):
@@ -100,12 +91,23 @@ def pictures_of(paths: Iterable[Path]) -> str | None:
     return digest.hexdigest() if len(headers) == 1 else None
 
 
+def _opened(path: Path) -> InputContainer:
+    return av.open(str(path.absolute()))
+
+
+def _refuse(findings: Iterable[Finding], where: str | Path) -> None:
+    for field, *both in findings:
+        if both[0] != both[1]:
+            wanted, found = (shortened(str(value), _LONGEST) for value in both)
+            raise LectureError(where=where, field=field, expected=wanted, found=found)
+
+
 def _findings(path: Path, expected: Video) -> Iterator[Finding]:
     try:
         names = [name for name in mp4.top_level(path) if name in ("ftyp", "moov", "mdat")]
         yield "order of the file's boxes (faststart)", ["ftyp", "moov", "mdat"], names
         yield "edit lists", 0, mp4.edit_lists(path)
-        with av.open(str(path.absolute())) as container:
+        with _opened(path) as container:
             yield from _stream_findings(container, expected)
             yield from _name_findings(container, expected)
             yield from _caption_findings(container, expected)
@@ -116,11 +118,10 @@ def _findings(path: Path, expected: Video) -> Iterator[Finding]:
 
 
 def _stream_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
-    kinds = [stream.type for stream in container.streams]
     wanted = ["video", "audio", *("subtitle" for _ in expected.tracks)]
     wanted += ["data"] if expected.chapters else []
     yield "container", True, "mp4" in container.format.name.split(",")
-    yield "streams", wanted, kinds
+    yield "streams", wanted, [stream.type for stream in container.streams]
     yield from _video_findings(container.streams.video[0], expected.quality)
     audio = container.streams.audio[0]
     yield "audio codec", "aac", audio.codec_context.name
@@ -169,93 +170,65 @@ def _plain(text: str) -> str:
 def _caption_findings(container: InputContainer, expected: Video) -> Iterator[Finding]:
     """Each track: its language, name, that it waits to be asked for, and every cue."""
     for track, stream in zip(expected.tracks, container.streams.subtitles, strict=True):
-        named = f"captions in {track.name}"
-        tags = stream.metadata
+        named, tags = f"captions in {track.name}", stream.metadata
         yield f"{named}: codec", "mov_text", stream.codec_context.name
         yield f"{named}: language", track.code, tags.get("language")
         yield f"{named}: name", track.name, tags.get("handler_name")
         yield f"{named}: shown by default", 0, int(stream.disposition)
-        wanted, found = track.shown(), _cues(container, stream)
+        wanted, found = track.shown(), [*_cues(container, stream)]
         yield f"{named}: cues", len(wanted), len(found)
         for index, (cue, there) in enumerate(zip(wanted, found, strict=True), start=1):
             yield f"{named}: cue {index}", cue, there
         container.seek(0)
 
 
-def _cues(container: Any, stream: Any) -> list[tuple[int, int, str]]:
+def _cues(container: Any, stream: Any) -> Iterator[tuple[int, int, str]]:
     """Start and end in milliseconds, and text. Between cues a track has empty texts."""
-    found = []
     for packet in container.demux(stream):
         data = bytes(packet)
         size = int.from_bytes(data[:2], "big")
         if packet.pts is not None and size:
             times = packet.pts, packet.pts + packet.duration
             start, end = (round(time * packet.time_base * 1000) for time in times)
-            found.append((start, end, data[2 : 2 + size].decode("utf-8", "replace")))
-    return found
-
-
-class _Packet(NamedTuple):
-    """Presentation time and length in seconds; for pictures, whether decoding can start here."""
-
-    time: Fraction
-    length: Fraction
-    keyframe: bool
-    idr: bool
-
-
-def _packets(path: Path) -> tuple[list[_Packet], list[_Packet], str]:
-    """The packets of the pictures and of the sound, in file order; a digest of the pictures."""
-    found: dict[str, list[_Packet]] = {"video": [], "audio": []}
-    digest = hashlib.blake2b(digest_size=16)
-    with av.open(str(path.absolute())) as container:
-        streams = container.streams.video[0], container.streams.audio[0]
-        for packet in container.demux(*streams):
-            if packet.pts is None or packet.time_base is None:
-                continue  # the empty packet at the end
-            kind, base = packet.stream.type, packet.time_base
-            idr = False
-            if kind == "video":
-                data = bytes(packet)
-                digest.update(picture_bytes(packet_units(data)))
-                idr = packet.is_keyframe and is_idr(data)
-            times = packet.pts * base, (packet.duration or 0) * base
-            found[kind].append(_Packet(*times, packet.is_keyframe, idr))
-    return found["video"], found["audio"], digest.hexdigest()
+            yield start, end, data[2 : 2 + size].decode("utf-8", "replace")
 
 
 def _packet_findings(path: Path, expected: Video) -> Iterator[Finding]:
-    """Time stamps, keyframes and lengths, from the packets, nothing decoded. The sound starts with
-    the pictures and ends with them, give or take one frame."""
-    quality, frames = expected.quality, expected.frames
-    pictures, sound, digest = _packets(path)
-    yield "frames", frames, len(pictures)
-    times = sorted(picture.time * quality.fps for picture in pictures)
-    yield "constant frame rate from 0", True, times == list(range(frames))
-    restarts = [picture.time * quality.fps for picture in pictures if picture.keyframe]
+    """Time stamps, keyframes and lengths, from the packets, nothing decoded. Groups of pictures are
+    closed where every keyframe is an IDR picture, and nothing sent after it is shown before it. The
+    sound starts with the pictures and ends with them, give or take one frame."""
+    quality, frames, digest = expected.quality, expected.frames, hashlib.blake2b(digest_size=16)
+    places: list[Fraction] = []  # of pictures, in frames
+    restarts: list[Fraction] = []
+    heard: list[tuple[Fraction, Fraction]] = []  # time and length of each packet
+    closed = True
+    with _opened(path) as container:
+        for packet in container.demux(container.streams.video[0], container.streams.audio[0]):
+            if packet.pts is None or packet.time_base is None:
+                continue  # the empty packet at the end
+            time = packet.pts * packet.time_base
+            if packet.stream.type == "audio":
+                heard.append((time, (packet.duration or 0) * packet.time_base))
+                continue
+            data = bytes(packet)
+            digest.update(picture_bytes(packet_units(data)))
+            places.append(time * quality.fps)
+            restarts += places[-1:] if packet.is_keyframe else []
+            closed &= restarts[-1:] <= places[-1:] and (not packet.is_keyframe or is_idr(data))
+    yield "frames", frames, len(places)
+    yield "constant frame rate from 0", True, sorted(places) == list(range(frames))
     yield "first keyframe", [0], restarts[:1]
     limit = quality.keyframe_interval
     gaps = [int(b - a) for a, b in pairwise([*restarts, Fraction(frames)]) if b - a > limit]
     yield f"frames between keyframes, over {limit}", [], gaps
-    yield "closed groups of pictures", True, _closed(pictures)
+    yield "closed groups of pictures", True, closed
     if expected.pictures is not None:
-        yield "pictures as they were encoded", expected.pictures, digest
-    yield "start of the sound", [0], [packet.time for packet in sound[:1]]
+        yield "pictures as they were encoded", expected.pictures, digest.hexdigest()
+    yield "start of the sound", [0], [start for start, _ in heard[:1]]
     samples = frames * quality.samples_per_frame
-    length = int(sum(packet.length for packet in sound) * AUDIO_RATE)
+    length = int(sum(each for _, each in heard) * AUDIO_RATE)
     within = abs(length - samples) <= quality.samples_per_frame
     yield "samples of sound", samples, samples if within else length
-
-
-def _closed(pictures: Sequence[_Packet]) -> bool:
-    """Every keyframe is an IDR picture, and nothing sent after it is shown before it."""
-    newest = Fraction(0)
-    for picture in pictures:
-        if picture.keyframe:
-            newest = picture.time
-        if picture.time < newest or picture.keyframe != picture.idr:
-            return False
-    return True
 
 
 def _decoded_findings(path: Path, expected: Video) -> Iterator[Finding]:
@@ -265,39 +238,21 @@ def _decoded_findings(path: Path, expected: Video) -> Iterator[Finding]:
     players believe rather than the container's.
     """
     tags: Counter[tuple[int, ...]] = Counter()
-    with av.open(str(path.absolute())) as container:
+    quality, wanted = expected.quality, expected.frames
+    with _opened(path) as container:
         video = container.streams.video[0]
         video.thread_type = "AUTO"
         video.codec_context.options = {"err_detect": "explode"}
-        wanted, frames = _frames(container, expected)
-        for frame in frames:
+        if expected.pictures is not None:
+            video.codec_context.skip_frame = "NONKEY"
+            wanted = 1 if expected.chapters else -(-wanted // quality.keyframe_interval)
+        for frame in islice(container.decode(video), wanted):
             colours = frame.color_primaries, frame.color_trc, frame.colorspace, frame.color_range
             tags[tuple(map(int, colours))] += 1
-    with av.open(str(path.absolute())) as container:
+    with _opened(path) as container:
         samples = sum(frame.samples for frame in container.decode(audio=0))
     yield "decoded frames", wanted, sum(tags.values())
     named = "colours in the H.264 stream (primaries, transfer, matrix, range)"
     yield named, [(_BT709, _BT709, _BT709, _LIMITED)], list(tags)
-    least = expected.frames * expected.quality.samples_per_frame - 1024
+    least = expected.frames * quality.samples_per_frame - 1024
     yield "length of the decoded sound", True, samples >= least
-
-
-def _frames(container: InputContainer, expected: Video) -> tuple[int, Iterable[VideoFrame]]:
-    """Those to check, and how many there must be: all, the keyframes, or those that begin a
-    chapter."""
-    video = container.streams.video[0]
-    if expected.pictures is None:
-        return expected.frames, container.decode(video)
-    if expected.chapters:
-        starts = [Fraction(each.start, expected.quality.fps) for each in expected.chapters]
-        return len(starts), _frames_at(container, video, starts)
-    video.codec_context.skip_frame = "NONKEY"
-    return -(-expected.frames // expected.quality.keyframe_interval), container.decode(video)
-
-
-def _frames_at(container: Any, video: Any, times: Iterable[Fraction]) -> Iterator[VideoFrame]:
-    for time in times:
-        container.seek(int(time / video.time_base), stream=video)
-        frame = next(container.decode(video))
-        if frame.pts is not None and frame.pts * video.time_base == time:
-            yield frame

@@ -8,8 +8,9 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 from typing import Any
 
 import ffmpeg
@@ -34,19 +35,18 @@ def find() -> str:
     Raises LectureError where the chosen one cannot encode H.264 and AAC, or there is none.
     """
     chosen = os.environ.get(VARIABLE)
-    missing: list[str] = []
     for path in [shutil.which(chosen)] if chosen else [shutil.which("ffmpeg"), carried()]:
         missing = _missing_encoders(path) if path else ["such a program"]
         if path and not missing:
             return path
-    needed = f"with the encoders {' and '.join(_NEEDED)}"
+    expected, found, where = f"one with the encoders {' and '.join(_NEEDED)}", "none", None
     if chosen:
-        found = f"no {' and no '.join(missing)}"
-        where = f"{VARIABLE}={chosen}"
-        raise LectureError(where=where, field="ffmpeg", expected=f"an ffmpeg {needed}", found=found)
-    package = f"or the Python package imageio-ffmpeg, or name one in {VARIABLE}"
-    expected = f"one {needed}: install ffmpeg, {package}"
-    raise LectureError(field="ffmpeg", expected=expected, found="none")
+        where, found = f"{VARIABLE}={chosen}", f"no {' and no '.join(missing)}"
+        expected = f"an ffmpeg{expected.removeprefix('one')}"
+    else:
+        expected += ": install ffmpeg, or the Python package imageio-ffmpeg, "
+        expected += f"or name one in {VARIABLE}"
+    raise LectureError(where=where, field="ffmpeg", expected=expected, found=found)
 
 
 def carried() -> str | None:
@@ -88,14 +88,14 @@ def link(path: Path, name: Path) -> Path:
     return name
 
 
-def command(binary: str, graph: Any) -> list[str]:
-    """The arguments that run a graph of ffmpeg-python."""
-    arguments: list[str] = ffmpeg.compile(graph, cmd=[binary, *_QUIET], overwrite_output=True)
-    return arguments
+def write(binary: str, graph: Any, target: Path, frames: Iterable[bytes] = ()) -> None:
+    """Write ``target`` by a graph of ffmpeg-python that has it as its output; see :func:`run`."""
+    command = ffmpeg.compile(graph, cmd=[binary, *_QUIET], overwrite_output=True)
+    run(command, target.parent, target, frames)
 
 
 def run(
-    arguments: list[str], folder: Path, where: str | Path, frames: Iterable[bytes] | None = None
+    command: Sequence[str], folder: Path, where: str | Path, frames: Iterable[bytes] = ()
 ) -> None:
     """Run ffmpeg inside ``folder``, in this process's group, with raw ``frames`` on its stdin.
 
@@ -103,21 +103,16 @@ def run(
     breaks), which ffmpeg's own file names do not survive. Raises LectureError about ``where`` in
     ffmpeg's own words if it failed, or warned: its muxer exits with 0 whatever it had to drop.
     """
+    environment = {**_KEEP_MEMORY, **os.environ}
     with tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(
-            arguments,
-            cwd=folder,
-            env=None if frames is None else {**_KEEP_MEMORY, **os.environ},
-            stdin=subprocess.DEVNULL if frames is None else subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=stderr,
+            command, cwd=folder, env=environment, stdin=PIPE, stdout=DEVNULL, stderr=stderr
         )
+        assert process.stdin
         try:
             with contextlib.suppress(BrokenPipeError):  # its own output says why
-                if process.stdin:
-                    for frame in frames or ():
-                        process.stdin.write(frame)
-                    process.stdin.close()
+                process.stdin.writelines(frames)
+                process.stdin.close()
             code = process.wait()
         except BaseException:
             process.kill()

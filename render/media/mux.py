@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import ffmpeg
 
 from render.base.reads import Needs, Output, Reads, Spec, Tell
-from render.media.ffmpeg import command, find, link, named, run
+from render.media.ffmpeg import find, link, named, write
 from render.media.mp4 import LANGUAGE_CODES, Chapter, Origin, hide_subtitles
 from render.media.quality import AUDIO_RATE, Quality
 from render.media.sound import Sound, write_track
@@ -70,25 +71,21 @@ def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Outp
 
 def planned(spec: Spec, needs: Needs, key: str) -> tuple[Video, list[Part]]:
     """The video that :func:`make` makes, and what its pictures come from."""
-    quality, titles = Quality(**spec["quality"]), spec["titles"] or [""] * len(spec["parts"])
-    parts = []
-    for slug, title in zip(spec["parts"], titles, strict=True):
+    quality, slugs, parts = Quality(**spec["quality"]), spec["parts"], []
+    for slug, title in zip(slugs, spec["titles"] or [""] * len(slugs), strict=True):
         drawn = needs[f"pictures {slug}"]
         parts.append(Part(drawn.path("pictures"), int(drawn.facts["frames"]), title))
-    chapters = chapters_of(parts)
-    tracks = []
+    chapters, tracks = chapters_of(parts), []
     for language in spec["languages"]:
-        made = [needs.get(f"cues {slug} {language}") for slug in spec["parts"]]
-        own = [
-            (chapter.start, Track.of_plain(language, cues.facts["cues"], quality.fps))
-            for chapter, cues in zip(chapters, made, strict=True)
-            if cues
+        made = [needs.get(f"cues {slug} {language}") for slug in slugs]
+        cues = [
+            (c.start, each.facts["cues"]) for c, each in zip(chapters, made, strict=True) if each
         ]
-        if len(own) == len(parts):
-            tracks.append(joined(own, language, quality.fps))
+        if len(cues) == len(parts):
+            tracks.append(joined(cues, language, quality.fps))
     video = Video(
         quality,
-        sum(part.frames for part in parts),
+        chapters[-1].end,
         spec["title"],
         Origin(spec["language"], quality.name, key),
         chapters if spec["titles"] else (),
@@ -121,12 +118,8 @@ def part_of(target: Path, index: int) -> Path:
 
 def chapters_of(parts: Sequence[Part]) -> tuple[Chapter, ...]:
     """A chapter per part, end to end from the first frame."""
-    chapters: list[Chapter] = []
-    start = 0
-    for part in parts:
-        chapters.append(Chapter(part.title, start, start + part.frames))
-        start += part.frames
-    return tuple(chapters)
+    ends = [*accumulate(part.frames for part in parts)]
+    return tuple(map(Chapter, (part.title for part in parts), [0, *ends], ends))
 
 
 def mux(
@@ -134,29 +127,27 @@ def mux(
 ) -> Path:
     """Write ``video`` to ``target`` with the pictures of ``parts``. Raises LectureError.
 
-    ``sound``, in the folder of ``target``, which must be private: a WAV file of one channel and
-    exactly the pictures' length, or a video whose sound track is copied; without it there is
-    silence. It is encoded over the whole length, so it cannot drift from the pictures where parts
-    meet; the encoder's delay is taken off the front, so that no edit list is needed.
+    ``sound``: a WAV file of one channel and exactly the pictures' length, in the folder of
+    ``target``, which must be private; without it there is silence. It is encoded over the whole
+    length, so it cannot drift from the pictures where parts meet; the encoder's delay is taken off
+    the front, so that no edit list is needed.
     """
-    folder, stem = target.parent, target.stem
-    listing = folder / f"{stem}.ffconcat"
-    listing.write_text(_listing(target, parts, video.quality.fps), encoding="utf-8")
-    metadata = folder / f"{stem}.ffmetadata"
-    metadata.write_text(metadata_of(video), encoding="utf-8", newline="\n")
-    texts = []
-    for track in video.tracks:
-        file = folder / f"{stem}.{track.language}.vtt"
-        file.write_text(track.vtt(), encoding="utf-8", newline="\n")
-        texts.append(ffmpeg.input(named(file), format="webvtt")["s"])
-    pictures = ffmpeg.input(named(listing), format="concat", safe=0)["v"]
-    notes = ffmpeg.input(named(metadata), format="ffmetadata")["v?"]  # maps nothing, is an input
+
+    def beside(ending: str, text: str) -> str:
+        file = target.with_suffix(ending)
+        file.write_text(text, encoding="utf-8", newline="\n")
+        return named(file)
+
+    listing = beside(".ffconcat", _listing(target, parts, video.quality.fps))
+    pictures = ffmpeg.input(listing, format="concat", safe=0)["v"]
+    notes = ffmpeg.input(beside(".ffmetadata", metadata_of(video)), format="ffmetadata")
+    texts = [
+        ffmpeg.input(beside(f".{track.language}.vtt", track.vtt()), format="webvtt")["s"]
+        for track in video.tracks
+    ]
     audio = _audio(sound, video.frames * video.quality.samples_per_frame)
-    settings = _settings(video)
-    if sound is not None and sound.suffix != ".wav":
-        settings |= {"c:a": "copy"}
-    graph = ffmpeg.output(pictures, audio, notes, *texts, named(target), **settings)
-    run(command(binary, graph), folder, target)
+    streams = pictures, audio, notes["v?"], *texts  # of the notes nothing: they are an input only
+    write(binary, ffmpeg.output(*streams, named(target), **_settings(video)), target)
     hide_subtitles(target)
     return target
 
@@ -190,26 +181,17 @@ def _audio(sound: Path | None, samples: int) -> Any:
     if sound is None:
         silence = f"anullsrc=r={AUDIO_RATE}:cl=stereo,atrim=end_sample={max(samples - _PRIMING, 1)}"
         return ffmpeg.input(f"{silence},asetpts=PTS+{_PRIMING}", format="lavfi")["a"]
-    heard = ffmpeg.input(named(sound))["a"]
-    if sound.suffix != ".wav":
-        return heard
-    ears = heard.asplit()
+    ears = ffmpeg.input(named(sound))["a"].asplit()
     both = ffmpeg.filter([ears[0], ears[1]], "join", inputs=2, channel_layout="stereo")
     return both.filter("atrim", start_sample=min(_PRIMING, samples - 1), end_sample=samples)
 
 
 def metadata_of(video: Video) -> str:
     """The FFMETADATA file that gives a video its title, comment and chapters."""
-    comment = escape(str(video.origin))
-    lines = [";FFMETADATA1", f"title={escape(video.title)}", f"comment={comment}"]
+    lines = [";FFMETADATA1", f"title={escape(video.title)}", f"comment={escape(str(video.origin))}"]
     for chapter in video.chapters:
-        lines += [
-            "[CHAPTER]",
-            f"TIMEBASE=1/{video.quality.fps}",
-            f"START={chapter.start}",
-            f"END={chapter.end}",
-            f"title={escape(chapter.title)}",
-        ]
+        lines += ["[CHAPTER]", f"TIMEBASE=1/{video.quality.fps}"]
+        lines += [f"START={chapter.start}", f"END={chapter.end}", f"title={escape(chapter.title)}"]
     return "\n".join(lines) + "\n"
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,15 +23,15 @@ from av.video.reformatter import ColorRange, Colorspace, Interpolation
 from engine.errors import LectureError
 from render.media.quality import Quality
 from render.media.settling import Region, Settling, whole, with_regions
-from render.media.stills import Stills, Unexpected, nal_units, picture_bytes
+from render.media.stills import Unexpected, nal_units, picture_bytes, renumbered
 
 _WAITING_BYTES = 16_000_000  # of frames drawn but not yet encoded
 _SCALING = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.FULL_CHR_H_INT
-_IDR = 5
-#: P-frames with one reference, no look ahead: nothing depends on what comes later
+#: P-frames with one reference, no look ahead: nothing depends on what comes later, and x264 gives
+#: each frame back at once
 _X264 = (
     "cabac=1:8x8dct=1:ref=1:bframes=0:scenecut=0:open-gop=0:weightp=0:mbtree=0:rc-lookahead=0:"
-    "sync-lookahead=0:sliced-threads=0:no-dct-decimate=1"
+    "sync-lookahead=0:sliced-threads=0:force-cfr=1:no-dct-decimate=1"
 )
 #: One quantizer for all frames (``crf`` with ``qcomp=1``) unless a region says otherwise. x264
 #: heeds regions only along with its own adaptive quantization, here too weak to change anything.
@@ -42,7 +43,7 @@ class FrameEncoder:
     """Encodes frames in a thread of its own, so that drawing and encoding overlap.
 
     ``frames`` counts what was accepted. Any failure to write (a full disk, say) is raised as a
-    LectureError by the next :meth:`write`, or by :meth:`finish`.
+    LectureError by a later :meth:`write`, or by :meth:`finish`.
 
     With ``helper``, the compiled helper of the fast renderer, frames are converted to 4:2:0 by it,
     and only where they changed; else by swscale.
@@ -50,14 +51,12 @@ class FrameEncoder:
 
     def __init__(self, target: Path, quality: Quality, helper: Any = None) -> None:
         self.frames = 0
-        self._target = target
-        self._quality = quality
-        self._helper = helper
+        self._target, self._quality, self._helper = target, quality, helper
         self._planes = np.zeros((quality.height * 3 // 2, quality.width), np.uint8)
         self._file = PictureFile(target, quality)
-        self._room = threading.Semaphore(max(1, _WAITING_BYTES // self._planes.nbytes))
         self._thread = ThreadPoolExecutor(1)
-        self._failure: Exception | None = None
+        self._waiting: deque[Future[None]] = deque()
+        self._most_waiting = max(1, _WAITING_BYTES // self._planes.nbytes)
 
     @property
     def digest(self) -> str:
@@ -73,25 +72,18 @@ class FrameEncoder:
         if frame.nbytes != self._quality.frame_bytes:
             wanted = self._quality.frame_bytes
             raise ValueError(f"a frame of {wanted} bytes is wanted, not {frame.nbytes}")
-        if self._failure is not None:
-            self.finish()
         still = changed is not None and self.frames > 0 and not changed.any()
         planes = None if still else self._converted(frame, changed)
-        self._room.acquire()
-        self._thread.submit(self._add, planes, repeat, None if changed is None else changed.copy())
+        where = None if changed is None else changed.copy()
+        with self._reporting():
+            while self._waiting and (
+                self._waiting[0].done() or len(self._waiting) >= self._most_waiting
+            ):
+                self._waiting.popleft().result()
+        self._waiting.append(self._thread.submit(self._file.add, planes, repeat, where))
         if changed is not None:
             changed[:] = 0
         self.frames += repeat
-
-    def _add(self, planes: Any, repeat: int, where: Any) -> None:
-        """Runs in the thread. After a failure frames are dropped, so that nobody waits for it."""
-        try:
-            if self._failure is None:
-                self._file.add(planes, repeat, where)
-        except Exception as error:  # raised again where the frames come from
-            self._failure = error
-        finally:
-            self._room.release()
 
     def _converted(self, frame: Any, changed: Any) -> Any:
         """The frame's planes, apart from all that may be drawn over; None if they are as before."""
@@ -109,27 +101,30 @@ class FrameEncoder:
 
     def finish(self) -> None:
         """Write out what is waiting and close the file. Raises LectureError if that failed."""
-        self._thread.shutdown()
-        if self._failure is None:
-            try:
-                self._file.finish()
-            except (OSError, av.FFmpegError) as error:
-                self._failure = error
-        if self._failure is not None:
-            self._file.abort()
-            words = str(self._failure) or type(self._failure).__name__
+        with self._reporting():
+            for each in self._waiting:
+                each.result()
+            self._thread.shutdown()
+            self._file.finish()
+
+    def abort(self) -> None:
+        """Stop at once; what is on disk is worthless."""
+        self._thread.shutdown(cancel_futures=True)
+        self._file.abort()
+
+    @contextlib.contextmanager
+    def _reporting(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self.abort()
+            words = str(error) or type(error).__name__
             raise LectureError(
                 where=self._target,
                 field="encoder",
                 expected="an encoded video",
                 found="no space left on the disk" if "No space left" in words else words,
-            ) from self._failure
-
-    def abort(self) -> None:
-        """Stop at once; what is on disk is worthless."""
-        self._failure = self._failure or RuntimeError("aborted")
-        self._thread.shutdown()
-        self._file.abort()
+            ) from error
 
 
 def _planes(frame: Any) -> Any:
@@ -154,17 +149,14 @@ class PictureFile:
 
     def __init__(self, target: Path, quality: Quality) -> None:
         self._quality = quality
-        self._shape = quality.height * 3 // 2, quality.width
         self._file = target.open("wb")
         self._container: Any = av.open(self._file, "w", format="mp4")
         self._stream = self._container.add_stream("libx264", rate=quality.fps)
         self._codec: Any = self._stream.codec_context
         _set_up(self._codec, quality)
         self._frame: Any = None  # the latest picture, for the keyframes in a still
-        self._given = 0  # frames given
-        self._written = 0
-        self._waiting: list[int] = []  # still frames after each picture that x264 still has
-        self._stills = _stills(quality)
+        self._given = self._written = 0  # frames, packets
+        self._still = _still_frame(quality)
         self._settling = Settling(quality)
         self._digest = hashlib.blake2b(digest_size=16)
 
@@ -185,39 +177,28 @@ class PictureFile:
             place = self._given % self._quality.keyframe_interval
             settled = self._settling.settled(place)
             is_new = planes is not None and index == 0
-            if place == 0 or is_new or settled or self._stills is None:
-                self._encode(settled, keyframe=place == 0)
-            elif self._waiting:
-                self._waiting[-1] += 1
+            if place == 0 or is_new or settled or self._still is None:
+                self._take(self._prepared(settled, keyframe=place == 0))
             else:
-                self._write(self._stills.packet(self._number))
+                self._write(renumbered(self._still, place))
             self._given += 1
 
-    def _encode(self, settled: list[Region], *, keyframe: bool) -> None:
+    def _prepared(self, settled: list[Region], *, keyframe: bool) -> Any:
+        """The latest picture for x264, with notes of what is to be coded finely."""
         quality = self._quality
-        frame = av.VideoFrame.from_numpy_buffer(self._frame.reshape(self._shape), "yuv420p")
-        frame.pts = self._given
+        frame = _frame(self._frame, self._given)
         fine = whole(quality) if keyframe else settled
         if fine:
             quantizer = quality.keyframe_quantizer if keyframe else quality.settled_quantizer
             frame = with_regions(frame, quality, fine, quantizer - quality.quantizer)
         frame.pict_type = PictureType.I if keyframe else PictureType.NONE
-        self._waiting.append(0)
-        self._take(self._codec.encode(frame))
+        return frame
 
-    def _take(self, packets: list[Any]) -> None:
-        for packet in packets:
-            data = bytes(packet)
-            if self._stills is not None:
-                data = self._stills.renumbered(data, self._number)
-            self._write(data)
-            for _ in range(self._waiting.pop(0)):
-                self._write(self._stills.packet(self._number))  # type: ignore[union-attr]
-
-    @property
-    def _number(self) -> int:
-        """Of the next packet, after its keyframe."""
-        return self._written % self._quality.keyframe_interval
+    def _take(self, frame: Any) -> None:
+        """Write what x264 makes of a frame; of None: what it still has."""
+        for packet in self._codec.encode(frame):
+            data, place = bytes(packet), self._written % self._quality.keyframe_interval
+            self._write(data if self._still is None else renumbered(data, place))
 
     def _write(self, data: bytes) -> None:
         packet = av.Packet(data)
@@ -225,14 +206,14 @@ class PictureFile:
         packet.pts = packet.dts = self._written
         packet.time_base = Fraction(1, self._quality.fps)
         packet.duration = 1
-        packet.is_keyframe = self._number == 0
+        packet.is_keyframe = self._written % self._quality.keyframe_interval == 0
         self._digest.update(picture_bytes(nal_units(data)))
         self._written += 1
         self._container.mux(packet)
 
     def finish(self) -> None:
         """Close the file."""
-        self._take(self._codec.encode(None))
+        self._take(None)
         self._container.close()
         self._file.close()
 
@@ -260,21 +241,20 @@ def _set_up(codec: Any, quality: Quality) -> None:
     }
 
 
-def _stills(quality: Quality) -> Stills | None:
-    """Still frames as this x264 makes them; None where it makes them in some other way."""
+def _frame(planes: Any, number: int) -> Any:
+    frame = av.VideoFrame.from_numpy_buffer(planes, "yuv420p")
+    frame.pts = number
+    return frame
+
+
+def _still_frame(quality: Quality) -> bytes | None:
+    """The packet of a still frame as this x264 makes them; None where it makes them in some other
+    way, or does not give each frame back at once."""
     codec: Any = VideoCodecContext.create("libx264", "w")
     _set_up(codec, quality)
-    codec.flags |= 1 << 22  # parameter sets apart from the pictures, as in a file
     planes = np.zeros((quality.height * 3 // 2, quality.width), np.uint8)
-    packets: list[bytes] = []
-    for index in range(2):
-        frame = av.VideoFrame.from_numpy_buffer(planes, "yuv420p")
-        frame.pts = index
-        packets += [bytes(packet) for packet in codec.encode(frame)]
-    packets += [bytes(packet) for packet in codec.encode(None)]
+    _, one, two = (b"".join(map(bytes, codec.encode(_frame(planes, i)))) for i in range(3))
     try:
-        if not any(unit[0] & 0x1F == _IDR for unit in nal_units(packets[0])):
-            return None
-        return Stills(bytes(codec.extradata), packets[1])
-    except (Unexpected, TypeError, IndexError):
+        return one if renumbered(one, 2) == renumbered(two, 2) else None
+    except Unexpected:
         return None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from render.base.reader import Reader
+from render.base.reads import Json
 from render.media.mp4 import LANGUAGE_CODES, Chapter
 
 NAMES = {"zh": "中文", "en": "English"}
@@ -26,8 +26,6 @@ _SRT = {"-->": "→", "<": "＜", ">": "＞"}
 _BREAKS = {"\\n": "＼n", "\\N": "＼N", "\\h": "＼h"}
 #: what stands for something in the format that ffmpeg makes tracks from
 _TRACK = {"\\": "＼", "{": "｛", "}": "｝"}
-_TIME = r"(?:(\d+):)?(\d\d):(\d\d)[.,](\d{3})"
-_TIMES = re.compile(rf"^\s*{_TIME}\s+-->\s+{_TIME}.*$", re.MULTILINE)
 #: what Bilibili's own editor writes beside the sentences: the look of the captions
 _BCC_LOOK = {
     "font_size": 0.4,
@@ -39,8 +37,7 @@ _BCC_LOOK = {
 _BOTTOM = 2  # of the picture, in BCC
 
 
-@dataclass(frozen=True)
-class Cue:
+class Cue(msgspec.Struct, frozen=True, array_like=True):
     """Lines of text; ``start`` is the first frame with them, ``end`` the first without."""
 
     start: int
@@ -64,16 +61,6 @@ class Track:
     cues: tuple[Cue, ...]
     fps: int
 
-    def plain(self) -> list[list[Any]]:
-        """The cues as plain data: start, end, lines."""
-        return [[cue.start, cue.end, list(cue.lines)] for cue in self.cues]
-
-    @classmethod
-    def of_plain(cls, language: str, said: Iterable[Sequence[Any]], fps: int) -> Track:
-        """The track whose :meth:`plain` was ``said``."""
-        cues = tuple(Cue(int(start), int(end), tuple(lines)) for start, end, lines in said)
-        return cls(language, cues, fps)
-
     @property
     def code(self) -> str:
         return LANGUAGE_CODES[self.language]
@@ -94,9 +81,12 @@ class Track:
         return _written(self.cues, self.fps, "vtt", {**_TRACK, **_VTT})
 
 
-def joined(parts: Sequence[tuple[int, Track]], language: str, fps: int) -> Track:
-    """The track of a film from its parts' tracks, each with the frame at which the part begins."""
-    cues = [cue.moved(start) for start, track in parts for cue in track.cues]
+def joined(parts: Iterable[tuple[int, Json]], language: str, fps: int) -> Track:
+    """The track of a video from its scenes' cues, which are plain data, each with the frame at
+    which the scene begins."""
+    cues = [
+        cue.moved(start) for start, said in parts for cue in msgspec.convert(said, tuple[Cue, ...])
+    ]
     return Track(language, tuple(cues), fps)
 
 
@@ -120,18 +110,6 @@ def bcc(cues: Sequence[Cue], fps: int) -> str:
     return json.dumps({**_BCC_LOOK, "body": body}, ensure_ascii=False, indent=1) + "\n"
 
 
-def read(path: Path) -> tuple[Cue, ...]:
-    """The cues of a WebVTT, SRT or BCC file, at :data:`READ_FPS`. Raises LectureError where it
-    cannot be read."""
-    if path.suffix == ".bcc":
-        body = Reader().json(path, _Bcc).body
-        return tuple(
-            Cue(round(1000 * each.start), round(1000 * each.to), tuple(each.content.split("\n")))
-            for each in body
-        )
-    return tuple(_from_blocks(Reader().text(path).replace("\r\n", "\n")))
-
-
 class _BccCue(msgspec.Struct):
     to: float
     content: str
@@ -142,23 +120,22 @@ class _Bcc(msgspec.Struct):
     body: list[_BccCue]
 
 
-def _from_blocks(text: str) -> list[Cue]:
-    """Of WebVTT and SRT alike: blocks between empty lines, those with times are cues."""
-    is_vtt = text.startswith("WEBVTT")
-    escapes = {new: old for old, new in reversed(_VTT.items())} if is_vtt else {}
-    found = []
-    for block in re.split(r"\n{2,}", text):
-        if match := _TIMES.search(block):
-            said = block[match.end() + 1 :].rstrip()
-            said = said if is_vtt else re.sub(r"</?[a-zA-Z][^<>]*>", "", said)
-            shown = tuple(_replaced(said, escapes).split("\n"))
-            found.append(Cue(_time(*match.groups()[:4]), _time(*match.groups()[4:]), shown))
-    return found
+def read(path: Path) -> tuple[Cue, ...]:
+    """The cues of a WebVTT, SRT or BCC file, at :data:`READ_FPS`. Raises LectureError where it
+    cannot be read."""
+    import pysubs2
 
-
-def _time(hours: str | None, minutes: str, seconds: str, thousandths: str) -> int:
-    """In milliseconds."""
-    return 1000 * (3600 * int(hours or 0) + 60 * int(minutes) + int(seconds)) + int(thousandths)
+    said = []
+    if path.suffix == ".bcc":
+        body = Reader().json(path, _Bcc).body
+        said = [(round(1000 * each.start), round(1000 * each.to), each.content) for each in body]
+    else:
+        document = Reader().text(path)
+        form = "vtt" if document.startswith("WEBVTT") else "srt"
+        for each in pysubs2.SSAFile.from_string(document, form, keep_html_tags=True):
+            text = html.unescape(each.text) if form == "vtt" else each.text
+            said.append((each.start, each.end, text.replace("\\N", "\n")))
+    return tuple(Cue(start, end, tuple(text.split("\n"))) for start, end, text in said)
 
 
 def chapters_vtt(chapters: Sequence[Chapter], fps: int) -> str:

@@ -8,7 +8,7 @@ from .equation import OVER, PLUS, TIMES, Equation, Root, Term
 from .flow import Block, Mask, Wire, cross, shape_of
 from .formula import formula
 from .grid import GAP, Grid, cell_width, outline
-from .header import Badge, Header, MiniMap, Narration
+from .header import Badge, Header, MiniMap, Narration, stations
 from .icons import Lock
 from .light import Beam
 from .looks import Look
@@ -26,7 +26,7 @@ from .softmax import SoftmaxTable, row_sums
 from .strips import AddAndNorm, GainAndShift, Stages, Strip
 from .vector import Vector, equals, signed
 from .vocabulary import IdRow, Vocabulary
-from .wave import COSINE, SINE, Wave, WaveTable
+from .wave import COSINE, SINE, Wave, WaveTable, pair_of
 
 __all__ = [
     "COSINE",
@@ -100,12 +100,14 @@ __all__ = [
     "hand_over",
     "hatch",
     "outline",
+    "pair_of",
     "projections",
     "row",
     "row_sums",
     "shape_of",
     "signed",
     "sized",
+    "stations",
     "token_column",
     "token_row",
 ]

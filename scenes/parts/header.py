@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from manim import (
@@ -20,11 +20,21 @@ from manim import (
 )
 
 from .. import texts, theme
-from ..values import constant
+from ..values import Run, constant
 from .phrase import Facts, Number, Phrase, fill, row
 
 LAST_STEP = 95
-STATIONS = ("E+PE", "Enc 1", "Enc 2", "Dec 1", "Dec 2", "Out")
+
+
+def stations(run: Run) -> dict[str, str]:
+    """What the mini map shows of a model: the name of each part, and how it is written there."""
+    inputs = "E" if run.setting("position.kind") == "none" else "E+PE"
+    layers = [
+        f"{side} {n + 1}"
+        for side, name in (("Enc", "encoder"), ("Dec", "decoder"))
+        for n in range(len(run.layers(name)))
+    ]
+    return {"E+PE": inputs, **{name: name for name in (*layers, "Out")}}
 
 
 class Badge(VGroup):
@@ -52,13 +62,14 @@ class Badge(VGroup):
 
 
 class MiniMap(VGroup):
-    """The model in six boxes, with the parts now told lit up."""
+    """The model as a row of boxes, ``parts`` as :func:`stations` has them; those now told are
+    lit up."""
 
-    def __init__(self, lit: tuple[str, ...], color: ManimColor) -> None:
+    def __init__(self, parts: Mapping[str, str], lit: tuple[str, ...], color: ManimColor) -> None:
         super().__init__()
         boxes = VGroup()
-        for station in STATIONS:
-            on = station in lit
+        for name, written in parts.items():
+            on = name in lit
             box = RoundedRectangle(
                 width=0.72,
                 height=0.3,
@@ -69,7 +80,7 @@ class MiniMap(VGroup):
                 fill_opacity=1,
             )
             ink = theme.ink_on(color) if on else theme.MUTED
-            label = Phrase(station, size=theme.MAP, color=ink, bold=on)
+            label = Phrase(written, size=theme.MAP, color=ink, bold=on)
             label.place(box.get_center())
             boxes.add(VGroup(box, label))
         boxes.arrange(RIGHT, buff=0.1)
@@ -93,15 +104,19 @@ class Header(VGroup):
         title: str,
         spans: Sequence[tuple[int, int]],
         color: ManimColor,
+        parts: Mapping[str, str],
         lit: tuple[str, ...],
         size: float,
     ) -> None:
         super().__init__()
+        self._parts = parts
         self.color_of_part = color
         self._badge_width = max(Badge(span, color).width for span in spans)
         self.badge = Badge(spans[0], color, self._badge_width)
         self.badge.move_to([theme.LEFT_EDGE, theme.HEADER_Y, 0], LEFT)
-        self.minimap = MiniMap(lit, color).move_to([theme.RIGHT_EDGE, theme.HEADER_Y, 0], RIGHT)
+        self.minimap = MiniMap(parts, lit, color).move_to(
+            [theme.RIGHT_EDGE, theme.HEADER_Y, 0], RIGHT
+        )
         self.title = Phrase(title, size=size, bold=True)
         room = self.minimap.get_left()[0] - self.badge.get_right()[0] - 0.6
         if self.title.width > room:
@@ -117,7 +132,7 @@ class Header(VGroup):
 
     def relight(self, lit: tuple[str, ...]) -> list[Animation]:
         """The animations after which the mini map lights other boxes."""
-        old, new = self.minimap, MiniMap(lit, self.color_of_part)
+        old, new = self.minimap, MiniMap(self._parts, lit, self.color_of_part)
         self.minimap = new.move_to(old)
         self.remove(old).add(new)
         return [FadeOut(old), FadeIn(new)]

@@ -18,7 +18,7 @@ from manim import (
 )
 
 from .. import theme
-from ..structure import has_final_norm, outputs
+from ..structure import has_final_norm, is_placed, outputs
 from ..texts import Template
 from ..values import Run, Scalar
 from .flow import Block, Wire, shape_of
@@ -187,7 +187,8 @@ class Machine:
         names = [f"{side.capitalize()}\nL{i + 1}" for i in range(layers)]
         if has_final_norm(run, side):
             names[-1] += f"\n+ {text('block_norm')}"
-        blocks = list(zip([text("block_embedding"), *names], self._columns, strict=False))
+        first = text("block_embedding" if is_placed(run) else "block_embedding_none")
+        blocks = list(zip([first, *names], self._columns, strict=False))
         if side == "decoder":
             blocks.append((text("block_output"), self._columns[-1]))
         return Lane(

@@ -31,26 +31,33 @@ from .plot import Plot
 SINE, COSINE = theme.ENCODER, theme.INK
 
 
+def pair_of(d: int, size: int, halves: bool) -> tuple[int, int]:
+    """Which pair of dimensions ``d`` belongs to, and its place there: 0 the sine, 1 the cosine."""
+    return (d % (size // 2), d // (size // 2)) if halves else divmod(d, 2)
+
+
 class Wave:
     """Dimension ``d`` of the table ``values`` (positions, dimensions) as a function of position.
 
-    ``size`` is the number of dimensions. Dots and stems take their heights from the table, the
-    curve from the formula; they meet because the table is right.
+    ``size`` is the number of dimensions; a sine and a cosine of one pace are neighbours or, in
+    ``halves``, half the table apart. Dots and stems take their heights from the table, the curve
+    from the formula; they meet because the table is right.
     """
 
-    def __init__(self, values: Values, d: int, size: Scalar) -> None:
+    def __init__(self, values: Values, d: int, size: Scalar, halves: bool = False) -> None:
         self.d = d
         self.samples = [row[d] for row in values]
-        self.function = "cos" if d % 2 else "sin"
-        self.color: ManimColor = COSINE if d % 2 else SINE
+        pair, place = pair_of(d, values.shape[1], halves)
+        self.function = "cos" if place else "sin"
+        self.color: ManimColor = COSINE if place else SINE
         #: what positions are divided by: 10000 to the power 2i / d_model
-        self.rate = compute("power", constant(10000), constant(d - d % 2) / size)
+        self.rate = compute("power", constant(10000), constant(2 * pair) / size)
         #: positions to a full cycle
         self.period = constant(2 * math.pi) * self.rate
 
     def at(self, position: float) -> float:
         angle = position / self.rate.exact
-        return math.cos(angle) if self.d % 2 else math.sin(angle)
+        return math.cos(angle) if self.function == "cos" else math.sin(angle)
 
     def title(self, point: Any) -> Phrase:
         """``d0 sin`` in the wave's colour."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from manim import LEFT, RIGHT, RoundedRectangle, VGroup
 
 from .. import theme
-from ..structure import embedding
+from ..structure import embedding, has_two_positions
 from ..values import Run
-from .header import STATIONS
+from .header import stations
 from .phrase import Phrase
 
 #: Sub-layers and their matrices, in the columns of the map.
@@ -39,7 +39,8 @@ class WeightMap(VGroup):
         y = self.TOP - self._pitch
         for head, (kind, columns) in zip(heads, _COLUMNS.items(), strict=True):
             head.place([self._x(kind, (len(columns) - 1) / 2), y, 0])
-        self._line(STATIONS[0], _inputs(run), 0)
+        parts = list(stations(run).values())
+        self._line(parts[0], _inputs(run), 0)
         for n, (name, path, kinds) in enumerate(layers):
             boxes = {
                 f"{path}.{kind}.{matrix}.weight": (label, kind, place)
@@ -49,7 +50,7 @@ class WeightMap(VGroup):
             self._line(name, boxes, n + 2)
         tied = run.setting("tied_output")
         out = {} if tied else {"output_projection.weight": ("W", "self_attn", 0)}
-        self._line(STATIONS[-1], out, len(layers) + 2)
+        self._line(parts[-1], out, len(layers) + 2)
         self.legend = VGroup()
         if legend is not None:
             self.legend.add(legend.place([theme.RIGHT_EDGE, self.TOP, 0], RIGHT))
@@ -99,7 +100,9 @@ def _inputs(run: Run) -> dict[str, tuple[str, str, int]]:
     tables = dict.fromkeys(embedding(run, sentence) for sentence in ("source", "target"))
     boxes = {f"{name}.weight": ("E", "self_attn", n) for n, name in enumerate(tables)}
     if run.setting("position.kind") == "learned":
-        boxes["position.weight"] = ("P", "self_attn", len(boxes))
+        names = ("source_position", "target_position") if has_two_positions(run) else ("position",)
+        for name in names:
+            boxes[f"{name}.weight"] = ("P", "self_attn", len(boxes))
     return boxes
 
 

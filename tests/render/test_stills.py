@@ -8,9 +8,10 @@ import av
 import numpy as np
 import pytest
 
-from render.media.pictures import PictureFile, _stills
+from render.media import pictures
+from render.media.pictures import PictureFile, _still_frame
 from render.media.quality import QUALITIES
-from render.media.stills import Stills, Unexpected, is_idr, nal_units
+from render.media.stills import Unexpected, is_idr, nal_units, renumbered
 
 DRAFT = QUALITIES["draft"]
 SETTLING = DRAFT.fps // 5  # frames from one look at what has settled to the next
@@ -33,7 +34,7 @@ def write(target: Path, shown: list[tuple[np.ndarray, int]], *, asking: bool = F
     """Pictures and how often each is shown; ``asking``: x264 is given every frame."""
     file = PictureFile(target, DRAFT)
     if asking:
-        file._stills = None
+        file._still = None
     for planes, repeat in shown:
         file.add(planes, 1)
         file.add(None, repeat - 1)
@@ -103,35 +104,44 @@ def test_keyframes_stand_at_fixed_places_and_stills_are_tiny(tmp_path: Path) -> 
     assert max(rest) < 60
 
 
-def test_an_encoder_with_other_ways_is_not_believed() -> None:
-    good = _stills(DRAFT)
-    assert good is not None
-    parameters = b"\0\0\0\1\x67\x64\0\x1e\xac"
+@pytest.mark.parametrize(
+    "packet",
+    [
+        b"",
+        b"\0\0\1\x41\x9a\x23\0\0\1\x41\x9a\x23",  # two slices
+        b"\0\0\1\x41\x40\x23\x5f",  # a slice that starts further down
+        b"\0\0\1\x41\x9a",  # one that ends early
+    ],
+)
+def test_a_packet_of_another_form_is_not_touched(packet: bytes) -> None:
     with pytest.raises(Unexpected):
-        Stills(b"", b"\0\0\0\1\x41\x9a\x23\x5f")  # no parameters
-    with pytest.raises(Unexpected):
-        Stills(parameters, b"\0\0\0\1\x41\x9a\x23\x5f")  # they end early
-    with pytest.raises(Unexpected):
-        good.renumbered(b"\0\0\1\x41\x9a\x23\0\0\1\x41\x9a\x23", 1)  # two slices
-    with pytest.raises(Unexpected):
-        good.renumbered(b"\0\0\1\x41\x40\x23\x5f", 1)  # a slice that starts further down
+        renumbered(packet, 1)
+
+
+@pytest.mark.parametrize("option", ["ref=4:bframes=2:b-pyramid=2", "rc-lookahead=9:mbtree=1"])
+def test_an_encoder_with_other_ways_is_not_believed(
+    option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One with longer numbers, or one that gives frames back later."""
+    assert _still_frame(DRAFT) is not None
+    monkeypatch.setattr(pictures, "_X264", option)
+    assert _still_frame(DRAFT) is None
 
 
 def test_escapes_come_and_go_with_the_number() -> None:
     """A number that makes 00 00 0x gets an escape; one that ends it loses it."""
-    good = _stills(DRAFT)
-    assert good is not None
+    still = _still_frame(DRAFT)
+    assert still is not None
     for number in range(16):
-        packet = good.packet(number)
-        assert good.packet(number + 16) == packet
+        packet = renumbered(still, number)
+        assert renumbered(still, number + 16) == packet
         (unit,) = nal_units(packet)
         assert b"\0\0\0" not in unit and b"\0\0\1" not in unit and b"\0\0\2" not in unit
-        again = good.renumbered(packet, 3)
-        assert again == good.packet(3)
+        assert renumbered(packet, 3) == renumbered(still, 3)
     slices = b"\0\0\1\x41\x9a\0\0\3\1\x81"  # frame number 0, escaped
-    changed = good.renumbered(slices, 15)
+    changed = renumbered(slices, 15)
     assert b"\0\0\3" not in changed[4:]
-    assert good.renumbered(changed, 0)[4:] == slices[3:]
+    assert renumbered(changed, 0)[4:] == slices[3:]
 
 
 def test_what_shows_nothing_new_is_not_encoded_again(tmp_path: Path) -> None:

@@ -235,11 +235,6 @@ def test_a_setting_that_no_scene_tells_yet(tmp_path: Path, path: str, value: obj
     assert line.endswith(f", found {said}")
 
 
-@pytest.mark.parametrize("group", sorted(set(GROUPS) - limits.GROUPS - {TWO_POSITIONS}))
-def test_arrays_that_no_scene_shows_yet(tmp_path: Path, group: str) -> None:
-    assert refused(tmp_path, TUTORIAL.config, (group,)).endswith(f", found {group}")
-
-
 def test_what_nn_transformer_has_is_shown(tmp_path: Path) -> None:
     """Biases, gains and shifts, final norms, scaled embeddings, a vocabulary for each side."""
     config = dataclasses.replace(

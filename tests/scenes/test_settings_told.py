@@ -92,6 +92,11 @@ MODELS = {
         source_words=None,
         source="I love water",
     ),
+    "halves": Model(changed=(*USUAL, ("position", Position(order="halves")))),
+    "no_positions": Model(layers=2, changed=(*USUAL, ("position", Position("none")))),
+    "two_position_tables": Model(
+        changed=(("position", Position("learned")),), groups=BIASED | {TWO_POSITIONS}
+    ),
 }
 Tell = Callable[[int], dict[str, Any]]
 
@@ -120,6 +125,34 @@ def test_4_scales_the_vectors(usual: Tell) -> None:
     beats = usual(4)
     assert "times the root of d_model 4" in beats["source"].text
     assert "table of its own" in beats["target"].text
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "beat", "words"),
+    [
+        ("halves", 5, "formula", "Sine in the first half of the dimensions"),
+        (
+            "halves",
+            5,
+            "worked",
+            "the wave of d0 reads 0.8415, that of d2 reads 0.5403",
+        ),
+        ("halves", 5, "slow", "d1 and d3 are 100 times slower"),
+        ("no_positions", 5, "takeaway", "This model adds no position"),
+        ("no_positions", 6, "add", "Nothing is added"),
+        ("no_positions", 6, "order", "its row would be the same"),
+        ("no_positions", 6, "takeaway", "X = √d × E"),
+        ("no_positions", 16, "input", "is the whole input"),
+        ("two_position_tables", 5, "takeaway", "a table each"),
+        ("two_position_tables", 6, "target", "a PE table of its own"),
+    ],
+)
+def test_a_sentence_about_positions(
+    tmp_path: Path, name: str, number: int, beat: str, words: str
+) -> None:
+    settings = MODELS[name].settings(tmp_path, "en")
+    scene = playthrough.play(registry.find(str(number)), settings, words_only=True)
+    assert words in next(each.text for each in scene.timeline if each.name == beat)
 
 
 @pytest.mark.parametrize(

@@ -52,24 +52,47 @@ _HASTE = 30.0
 _FOR_GAPS = 0.15  # seconds
 
 OPENING, CLOSING = "「『（《〈【“‘([{", "」』）》〉】”’)]}，。；：！？、,.;:!?…%"
-_ENDS = {"。": 0.0, "！": 0.0, "？": 0.0, "!": 0.0, "?": 0.0, ".": 0.0}
-_CLAUSES = {"；": 0.5, ";": 0.5, "：": 1.0, ":": 1.0, "，": 1.0, ",": 1.0, "、": 2.5}
-_OPERATORS = "×÷·+−-=≠→≈<>/"
-_PARTICLES = "的了着地得过吗呢吧们里上下中"
-_TO_WHAT_FOLLOWS = "一两几每这那整第不没最很更把从将被让与和跟或若可刚恰"  # belongs to it
-_COUNTED = re.compile(r"[\d一两几每这那整] ?[个条行位圈枚组轮步次词字张份句套项层头维]$")
-_CLINGING_WORDS = """a an the of in on at to for by with from into no not its his their each every
-    this that is are was be been and or but as than so only all both they it we he she you who what
-    there how must can may will i"""
-_LEADING_WORDS = """and or but so while which that with from into for to by in of on at when where
-    as than if because until"""
-_CLINGING = frozenset(_CLINGING_WORDS.split())  # English words that belong to the next one
-_LEADING = frozenset(_LEADING_WORDS.split())  # that a line had better begin with
 NUMBER = re.compile(r"[−+-]?\d[\d.,]*(?:e[−-]?\d+)?%?")
-_NUMBER_AT_END = re.compile(r"(?:^|[^A-Za-z])[−-]?[\d.,]*\d%?$")
-_NAMES = re.compile(r"(?:^|[^A-Za-z])[A-Za-z][、,]$")  # Q, K and V; not after a clause
-_LETTER = re.compile(r"[A-Za-z](?![A-Za-z])")
-_NAME_AT_END = re.compile(r"(?:head|layer|row|column|position|pos|step|scene|id|round)$", re.I)
+_WIDE = "\u2e80-\u9fff\uff00-\uffef“”‘’—…"
+_OPEN, _CLOSED, _OPERATOR = (f"[{re.escape(each)}]" for each in (OPENING, CLOSING, "×÷·+−-=≠→≈<>/"))
+_QUOTED = "[」』）》”’)]*"
+_NUMBER_AT_END = r"(?:^|[^A-Za-z])[−-]?[\d.,]*\d%?"
+_NUMBERED = "head|layer|row|column|position|pos|step|scene|id|round"
+_COUNTED = r"[\d一两几每这那整] ?[个条行位圈枚组轮步次词字张份句套项层头维]"
+_PARTICLES = "的了着地得过吗呢吧们里上下中"
+_TO_WHAT_FOLLOWS = "一两几每这那整第没不最很更把从将被让与和跟或若可刚恰"  # belongs to it
+_CLINGING = """a an the of in on at to for by with from into no not its his their each every this
+    that is are was be been and or but as than so only all both they it we he she you who what there
+    how must can may will i"""  # English words that belong to the next one
+_LEADING = """and or but so while which that with from into for to by in of on at when where as than
+    if because until"""  # that a line had better begin with
+_NEAR = 20  # characters before and behind a place that are looked at
+_AT, _IN_A_WORD = "[\n\t]", "\t"  # a place; one where BudouX sees no end of a word
+#: What it costs to begin a line at a place, by the first pattern that fits; None: that is not done.
+_PLACES: tuple[tuple[str, float | None], ...] = (
+    (rf"^{_AT}|{_AT}{_CLOSED}|{_OPEN} ?{_AT}|{_AT}{_OPERATOR}|{_OPERATOR} ?{_AT}", None),
+    # Q, K and V; not after a clause
+    (rf"(?:^|[^A-Za-z])[A-Za-z][、,] ?{_AT}[A-Za-z](?![A-Za-z])", 9.0),
+    (rf"(?:[。！？]{_QUOTED} ?|[.!?]{_QUOTED} ){_AT}", 0.0),
+    (rf"(?:；{_QUOTED} ?|;{_QUOTED} ){_AT}", 0.5),
+    (rf"(?:[：，]{_QUOTED} ?|[:,]{_QUOTED} ){_AT}", 1.0),
+    (rf"、{_QUOTED} ?{_AT}", 2.5),
+    (rf"第 ?{_AT}|(?i:{_NUMBERED}) ?{_AT}\d", None),
+    (rf"{_NUMBER_AT_END} {_AT}[^{_WIDE}]", 14.0),
+    (rf"{_NUMBER_AT_END} ?{_AT}|{_COUNTED} ?{_AT}|[{_WIDE}] ?{_IN_A_WORD}[{_WIDE}]", None),
+    (rf"[{_TO_WHAT_FOLLOWS}] ?{_AT}[{_WIDE}]|[{_TO_WHAT_FOLLOWS}] {_AT}", None),
+    (rf"[{_PARTICLES}] ?{_AT}[{_WIDE}]", 8.5),
+    (rf"[{_WIDE}] ?{_AT}[{_WIDE}]", 11.0),
+    (rf"(?:[{_WIDE}]{_AT}|[^ ]{_AT}(?=[{_WIDE}])){_OPEN}", 6.0),
+    (rf"{_CLOSED}(?:{_AT}[{_WIDE}]|(?<=[{_WIDE}]){_AT})", 6.0),
+    (rf"[^ ]{_AT}", None),
+    (rf"{_AT}[{_PARTICLES}]", 16.0),
+    (rf"[{_WIDE}] {_AT}|{_AT}[{_WIDE}]", 10.0),
+    (rf"(?i:(?:^| )(?:{'|'.join(_CLINGING.split())}) {_AT})", 14.0),
+    (rf"(?i:{_AT}[,.;:]*(?:{'|'.join(_LEADING.split())})[,.;:]*(?: |$))", 4.5),
+    (_AT, 7.0),
+)
+_PATTERNS = tuple((re.compile(pattern), cost) for pattern, cost in _PLACES)
 
 
 @dataclass(frozen=True)
@@ -146,7 +169,10 @@ def _costs(said: Sentence, language: str) -> dict[int, float]:
     for position in range(1, len(text)):
         if position in closed or text[position] == " ":
             continue
-        cost = _cost(text, position, words)
+        place = "\n" if position in words else _IN_A_WORD
+        seen = f"{text[:position]}{place}{text[position:]}"
+        near = position - _NEAR, position + _NEAR
+        cost = next(cost for pattern, cost in _PATTERNS if pattern.search(seen, *near))
         if cost is not None:
             found[position] = 0.2 if position in said.pauses else cost
     return found
@@ -154,51 +180,9 @@ def _costs(said: Sentence, language: str) -> dict[int, float]:
 
 def kept_whole(said: Sentence, language: str) -> list[Range]:
     """What a line break must not divide: of the sentence itself, terms, numbers."""
+    terms_in = (match.span(1) for match in _pattern(language).finditer(said.text))
     numbers = (match.span() for match in NUMBER.finditer(said.text))
-    return [*said.whole, *term_ranges(said.text, language), *numbers]
-
-
-def _cost(text: str, position: int, words: frozenset[int]) -> float | None:
-    """The cost of beginning a line at ``position``; None where that is not done."""
-    after, blank = text[position], text[position - 1] == " "
-    before = text[:position].rstrip()
-    if not before or after in CLOSING or before[-1] in OPENING:
-        return None
-    if after in _OPERATORS or before[-1] in _OPERATORS:
-        return None
-    if _NAMES.search(before) and _LETTER.match(text[position:]):
-        return 9.0
-    inner = before.rstrip("」』）》”’)")
-    mark = before[-1] if before[-1] in _ENDS or before[-1] in _CLAUSES else inner[-1:]
-    if mark in _ENDS and (is_wide(mark) or blank):
-        return _ENDS[mark]
-    if mark in _CLAUSES and (is_wide(mark) or blank):
-        return _CLAUSES[mark]
-    if before.endswith("第") or (after.isdigit() and _NAME_AT_END.search(before)):
-        return None
-    if _NUMBER_AT_END.search(before):
-        return 14.0 if blank and not is_wide(after) else None
-    if is_wide(before[-1]) and _COUNTED.search(before):
-        return None
-    if is_wide(before[-1]) and is_wide(after):
-        if position not in words or before[-1] in _TO_WHAT_FOLLOWS:
-            return None
-        return 8.5 if before[-1] in _PARTICLES else 11.0
-    if not blank:
-        wide = is_wide(before[-1]) or is_wide(after)
-        return 6.0 if wide and (after in OPENING or before[-1] in CLOSING) else None
-    if is_wide(before[-1]) or is_wide(after):
-        if before[-1] in _TO_WHAT_FOLLOWS:
-            return None
-        return 16.0 if after in _PARTICLES else 10.0
-    return _between_english(before, text[position:])
-
-
-def _between_english(before: str, rest: str) -> float:
-    last, first = before.split(" ")[-1].lower(), rest.split(" ")[0].lower()
-    if last in _CLINGING:
-        return 14.0
-    return 4.5 if first.strip(",.;:") in _LEADING else 7.0
+    return [*said.whole, *terms_in, *numbers]
 
 
 @cache
@@ -232,24 +216,15 @@ def terms(language: str) -> tuple[str, ...]:
 
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
-    """Finds every term, however it is capitalised; Latin ones as whole words only."""
+    """Finds every term, overlapping ones too, however capitalised; Latin ones as whole words."""
     parts = []
     for word in terms(language):
         before = r"(?<![A-Za-z0-9])" if word[0].isascii() else ""
         after = r"(?![A-Za-z0-9])" if word[-1].isascii() else ""
         parts.append(f"{before}{re.escape(word)}{after}")
-    return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
-
-
-def term_ranges(text: str, language: str) -> list[Range]:
-    """Where terms stand in ``text``, overlapping ones too."""
-    found, start = [], 0
-    while match := _pattern(language).search(text, start):
-        found.append(match.span())
-        start = match.start() + 1
-    return found
+    return re.compile(f"(?=({'|'.join(parts) or '(?!)'}))", re.IGNORECASE)
 
 
 def is_wide(char: str) -> bool:
     """Whether a character is Chinese: a letter, or punctuation of full width."""
-    return "\u2e80" <= char <= "\u9fff" or "\uff00" <= char <= "\uffef" or char in "“”‘’—…"
+    return re.match(f"[{_WIDE}]", char) is not None

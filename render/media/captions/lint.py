@@ -21,9 +21,7 @@ from render.media.timedtext import Cue
 
 def faults(said: Sequence[Sentence], cues: Sequence[Cue], language: str, fps: int) -> list[str]:
     """What is wrong with the captions of a video, a line for each thing."""
-    found: list[str] = []
-    for cue in cues:
-        found += (f"{_shown(cue)}: {fault}" for fault in _of_cue(cue, language, fps))
+    found = [f"{_shown(cue)}: {fault}" for cue in cues for fault in _of_cue(cue, language, fps)]
     for before, after in pairwise(cues):
         if after.start - before.end < GAP:
             found.append(f"{_shown(after)}: {after.start - before.end} frames after the one before")
@@ -32,12 +30,12 @@ def faults(said: Sequence[Sentence], cues: Sequence[Cue], language: str, fps: in
         first, last = sentence.start * fps - 1e-3, sentence.end * fps + 1e-3
         inside = [first <= cue.start and cue.end <= last for cue in rest]
         count = [*inside, False].index(False)
-        own, rest = rest[:count], rest[count:]
-        text = RULES[language].space.join(line for cue in own for line in cue.lines)
-        if _letters(text) != _letters(sentence.text):
+        lines, rest = [line for cue in rest[:count] for line in cue.lines], rest[count:]
+        text = RULES[language].space.join(lines)
+        if "".join(text.split()) == "".join(sentence.text.split()):
+            found += _breaks(sentence, lines, language)
+        else:
             found.append(f"{sentence.text!r}: captioned as {text!r}")
-            continue
-        found += _breaks(sentence, [line for cue in own for line in cue.lines], language)
     found += (f"{_shown(cue)}: at no sentence's time" for cue in rest)
     return found
 
@@ -79,10 +77,6 @@ def _breaks(said: Sentence, lines: Sequence[str], language: str) -> Iterator[str
         latin = at and text[at - 1].isascii() and text[at - 1].isalnum()
         if latin and line[0].isascii() and line[0].isalnum():
             yield f"a word is divided before {line!r}"
-
-
-def _letters(text: str) -> str:
-    return "".join(text.split())
 
 
 def _shown(cue: Cue) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from engine.errors import LectureError
 from render.base.reads import Needs, Output, Reads, Spec, Tell
@@ -20,18 +22,16 @@ from render.media.captions.breaking import (
     is_wide,
     terms_file,
 )
-from render.media.timedtext import Cue, Track
+from render.media.timedtext import Cue
 from scenes import texts
 
 
 def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
-    """Facts: ``cues`` of the scene ``slug`` in a ``language``, as :meth:`Track.plain` has them, by
-    the beats of its ``pictures``."""
+    """Facts: ``cues`` of the scene ``slug`` in a ``language``, by the beats of its ``pictures``."""
     language, beats = spec["language"], needs["pictures"].facts["beats"]
     reads.uses(terms_file(language))
     said = sentences(spec["slug"], beats, language, reads.entry)
-    track = Track(language, tuple(cues(said, language, spec["fps"])), spec["fps"])
-    return {"facts": {"cues": track.plain()}}
+    return {"facts": {"cues": msgspec.to_builtins(cues(said, language, spec["fps"]))}}
 
 
 def sentences(
@@ -63,26 +63,23 @@ def sentences(
 def said_of(template: str, facts: Mapping[str, str]) -> Sentence:
     """A template filled with facts, without times. Raises KeyError and ValueError."""
     text, whole, pauses = "", [], []
-    coloured: tuple[str, int] | None = None
-    for span in texts.parse(template):
-        if coloured and coloured[0] != span.tag:
-            whole.append((coloured[1], len(text)))
-            coloured = None
-        if span.tag and not coloured:
-            coloured = (span.tag, len(text))
-        if span.is_fact:
-            fact = " ".join(facts[span.text].split())
-            words = (match.span() for match in re.finditer(r"\S+", fact))
-            whole += [(len(text) + a, len(text) + b) for a, b in words]
-            text += fact
-            continue
-        for index, line in enumerate(span.text.split("\n")):
-            if index:
+    for tag, spans in groupby(texts.parse(template), lambda span: span.tag):
+        coloured = len(text)
+        for span in spans:
+            if span.is_fact:
+                fact = " ".join(facts[span.text].split())
+                words = (match.span() for match in re.finditer(r"\S+", fact))
+                whole += [(len(text) + a, len(text) + b) for a, b in words]
+                text += fact
+                continue
+            first, *others = span.text.split("\n")
+            text += first
+            for line in others:
                 text = _joined(text, line)
                 pauses.append(len(text))
-            text += line
-    if coloured:
-        whole.append((coloured[1], len(text)))
+                text += line
+        if tag:
+            whole.append((coloured, len(text)))
     return Sentence(text, 0.0, 0.0, tuple(whole), tuple(pauses))
 
 
