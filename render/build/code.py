@@ -1,10 +1,9 @@
 """Which files of the project a maker runs, what each of them does, and by which packages.
 
 Imports are followed from the maker's module, and for scenes from the scene's, through the packages
-``scenes`` and ``render``; a name imported from a package whose ``__init__`` only gathers names
-leads to the module that has it. Comments, docstrings, layout and imports for type checkers do not
-count; C files do by their bytes. The engine is not followed: what comes from it is recorded by
-value. The other packages count by their version.
+``scenes`` and ``render``. Comments, docstrings, layout and imports for type checkers do not count;
+C files do by their bytes. The engine is not followed: what comes from it is recorded by value. The
+other packages count by their version.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import os
 import sys
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
@@ -32,10 +30,8 @@ PACKAGES = ("scenes", "render")
 _COMPILED = (".c", ".h", ".pyx")
 _PARSING = threading.Lock()  # Python 3.11 fails where two threads parse at once
 Roots = tuple[str, ...]
-#: names of files, what is taken through each gathering one, names of other packages
-Reached = tuple[list[str], dict[str, set[str]], set[str]]
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
-_FORM = f"5 {PYTHON}"
+_FORM = f"6 {PYTHON}"
 _MOST = 16 << 20  # bytes
 _RACY = 2_000_000_000  # ns: a file changed so lately may change again and keep its time
 
@@ -43,12 +39,11 @@ _RACY = 2_000_000_000  # ns: a file changed so lately may change again and keep 
 @dataclass(slots=True)
 class Facts:
     """About a file: what stands for its contents; of a Python file also which local modules and
-    names it imports, which other packages, and what it gathers where it does nothing else."""
+    names it imports, and which other packages."""
 
     digest: str
     imports: list[tuple[str, str | None]] = field(default_factory=list)
     packages: list[str] = field(default_factory=list)
-    gathers: dict[str, tuple[str, str]] | None = None
 
 
 @dataclass(slots=True)
@@ -71,7 +66,6 @@ class Table:
                 self._kept = kept if kept.form == _FORM else self._kept
 
     def keep(self) -> None:
-        """Write down what was found out."""
         if self._path and self._new:
             files = self._kept.files.items()
             self._kept.files = {path: known for path, known in files if Path(path).exists()}
@@ -133,15 +127,13 @@ class Code:
 
     def files(self, roots: Roots) -> dict[str, str]:
         """The files behind the modules ``roots``, each with its digest."""
-        reached, gathered, _ = self._reach(roots)
-        found = {name: self._facts(name).digest for name in (*reached, *self._compiled(reached))}
-        for name, used in gathered.items():
-            found[name] = _digest(" ".join(sorted(used)).encode())
-        return dict(sorted(found.items()))
+        reached = self._reach(roots)
+        names = sorted((*reached, *self._compiled(reached)))
+        return {name: self._facts(name).digest for name in names}
 
     def tools(self, roots: Roots) -> dict[str, str]:
         """Python and the packages behind the modules ``roots``, each with its version."""
-        packages = self._reach(roots)[2]
+        packages = {each for name in self._reach(roots) for each in self._facts(name).packages}
         found = {"python": PYTHON} | dict(map(self._table.installed, sorted(packages)))
         if not packages.isdisjoint(("manim", "cairo")):
             import cairo
@@ -175,44 +167,25 @@ class Code:
         there = (name for name in self._there if name.endswith(_COMPILED))
         return [name for name in there if name.startswith(tuple(folders))]
 
-    def _reach(self, roots: Roots) -> Reached:
-        """What the modules ``roots`` reach."""
+    def _reach(self, roots: Roots) -> dict[str, None]:
         waiting, reached = [self._file(root) for root in roots], dict[str, None]()
-        gathered, packages = defaultdict[str, set[str]](set), set[str]()
         while waiting:
             name = waiting.pop()
             if name is not None and name not in reached:
                 reached[name] = None
-                targets, taken, others = self._imported_by(name)
-                waiting += targets
-                packages |= others
-                for gatherer, used in taken.items():
-                    gathered[gatherer] |= used
-        return list(reached), gathered, packages
+                waiting += self._imported_by(name)
+        return reached
 
-    def _imported_by(self, name: str) -> Reached:
-        """What one file imports."""
-        facts, taken = self._facts(name), defaultdict[str, set[str]](set)
+    def _imported_by(self, name: str) -> set[str | None]:
         package = name.rpartition("/")[0].replace("/", ".")
-        named = (self._target(*each, package, taken) for each in facts.imports)
-        return list(dict.fromkeys(filter(None, named))), taken, set(facts.packages)
+        return {self._target(*each, package) for each in self._facts(name).imports}
 
-    def _target(
-        self, module: str, name: str | None, package: str, taken: dict[str, set[str]]
-    ) -> str | None:
+    def _target(self, module: str, name: str | None, package: str) -> str | None:
         """The file that ``from module import name`` (or ``import module``) in a file of ``package``
         stands for."""
         module = importlib.util.resolve_name(module, package)
-        file = self._file(module)
-        if file and name and file.endswith("/__init__.py"):
-            inner = self._file(f"{module}.{name}")
-            if inner:
-                return inner
-            gathers = self._facts(file).gathers
-            if gathers and name in gathers:
-                taken[file].add(f"{name}={':'.join(gathers[name])}")
-                return self._target(*gathers[name], module, taken)
-        return file
+        inner = self._file(f"{module}.{name}") if name else None
+        return inner or self._file(module)
 
 
 def recheck(inputs: Iterable[Input], roots: Roots) -> tuple[Input, ...]:
@@ -242,13 +215,12 @@ def facts_of(data: bytes) -> Facts:
     tops = {module: module.partition(".")[0] for module, _ in imports}
     followed = [each for each in imports if tops[each[0]] in ("", *PACKAGES)]
     others = {*tops.values()} - {"", "engine", *PACKAGES} - sys.stdlib_module_names
-    gathers = _gathers(tree)
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             match node.body:
                 case [ast.Expr(ast.Constant(str())), *rest]:
                     node.body = rest
-    return Facts(_digest(ast.dump(tree).encode()), followed, sorted(others), gathers)
+    return Facts(_digest(ast.dump(tree).encode()), followed, sorted(others))
 
 
 def _imports(node: ast.AST) -> Iterator[tuple[str, str | None]]:
@@ -263,21 +235,6 @@ def _imports(node: ast.AST) -> Iterator[tuple[str, str | None]]:
             return
     for child in ast.iter_child_nodes(node):
         yield from _imports(child)
-
-
-def _gathers(tree: ast.Module) -> dict[str, tuple[str, str]] | None:
-    """What a file that consists of imports and ``__all__`` gathers; None for any other file."""
-    gathered: dict[str, tuple[str, str]] = {}
-    for node in tree.body:
-        match node:
-            case ast.Expr(ast.Constant()) | ast.Assign([ast.Name("__all__")]):
-                pass
-            case ast.ImportFrom(level=1) if all(alias.name != "*" for alias in node.names):
-                for alias in node.names:
-                    gathered[alias.asname or alias.name] = f".{node.module or ''}", alias.name
-            case _:
-                return None
-    return gathered
 
 
 @cache

@@ -63,7 +63,6 @@ class Now:
         return [Input("need", role, None, one.content if one else "") for role, one in made.items()]
 
     def _of(self, product: Product) -> tuple[Input, ...]:
-        """What is told to the maker, and its code."""
         if product.id not in self._known:
             told = (Input("spec", name, None, canonical(s)) for name, s in product.spec.items())
             self._known[product.id] = (*told, *self._of_code(product.roots))
@@ -106,7 +105,6 @@ class Now:
         return self._values[key]
 
     def _file(self, name: str) -> str:
-        """The digest of a file that was read."""
         path = _path_of(name)
         try:
             return self.table.about(path, path.stat(), lambda path: Facts(sha256(path))).digest

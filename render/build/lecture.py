@@ -48,7 +48,6 @@ class Lecture:
             setattr(self, name, cache(getattr(self, name)))  # each product is made once
 
     def path(self, scene: SceneInfo | None) -> Path:
-        """Where a video is."""
         return self.job.video(scene) if scene else self.job.out / self.job.film_name
 
     def _record(self, scene: SceneInfo | None, ending: str) -> Path:
@@ -118,7 +117,6 @@ class Lecture:
         return asked._replace(digest=str(pause(busy, quiet, seconds, fps)))
 
     def _seconds(self, scene: SceneInfo, now: Now) -> dict[str, float]:
-        """How long beats must last for their recordings."""
         made = {beat: now.made.get(sound.id) for beat, sound in self.sounds(scene).items()}
         return {beat: each.facts["seconds"] if each else 0.0 for beat, each in made.items()}
 
@@ -235,7 +233,6 @@ class Lecture:
         )
 
     def _scenes(self, scene: SceneInfo | None) -> tuple[SceneInfo, ...]:
-        """Those in a video."""
         return (scene,) if scene else self.job.film
 
     def _contents(self, scenes: tuple[SceneInfo, ...]) -> dict[str, Product]:

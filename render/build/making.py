@@ -223,7 +223,6 @@ class Making:
                 held.made = self._place(held.product, carried, taken=self._held.pop(id))
 
     def _place(self, product: Product, made: Made, *, taken: bool) -> Made:
-        """Move the files of a product to their places, then write its record."""
         targets = {role: path for role, path in product.targets.items() if role in made.paths}
         for role, target in targets.items():
             with contextlib.suppress(OSError):  # put_file reports it

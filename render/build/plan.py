@@ -179,11 +179,9 @@ class Plan:
     # -- what has happened ---------------------------------------------------------------------
 
     def begin(self, step: Step) -> None:
-        """A step was given out."""
         self.begun[step.id] = step.product.told
 
     def put_back(self, step: Step) -> None:
-        """A step that was given out must be repeated."""
         del self.begun[step.id]
 
     def done(self, step: Step, made: Made, *, taken: bool = False) -> None:

@@ -116,7 +116,6 @@ class Report:
         return next(filter(None, (self._failure(need, *tolerated) for need in needs)), None)
 
     def _log(self, step: str, failure: Failure) -> str:
-        """Keep the log of what failed, and say where."""
         log = self.plan.logs.get(step)
         if failure.mistake or log is None or not log.is_file():
             return ""
@@ -165,7 +164,6 @@ class Report:
         return self._out_of_date()
 
     def _out_of_date(self) -> str:
-        """The first scene of the film that is not up to date, and why."""
         for scene in self.job.film:
             drawn = self.lecture.pictures(scene), self.lecture.shown(scene)
             if not all(self.plan.is_settled(product.id) for product in drawn):
@@ -273,7 +271,6 @@ def complaints(lecture: Lecture, plan: Plan) -> list[str]:
 
 
 def _sentence(language: str, scene: SceneInfo, beat: Mapping[str, Json]) -> str:
-    """What is to be said in a beat of a record."""
     from render.voice import spoken
 
     key = beat["key"]

@@ -70,7 +70,6 @@ class Run:
             yield from (f"    {line}" for line in step.reasons)
 
     def _in_store(self) -> list[str]:
-        """Steps whose products the cache has."""
         due = [step for step in self.plan.ready() if step.product.cached]
         if not due:
             return []

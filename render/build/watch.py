@@ -105,7 +105,6 @@ class Watch:
                 self._stop()
 
     def _look(self, stop: threading.Event) -> None:
-        """In a thread: pass on what is saved."""
         import watchfiles
 
         try:
@@ -122,7 +121,6 @@ class Watch:
             self._saved.put(from_os_error(error, "--watch"))
 
     def _wait(self) -> None:
-        """For something saved, or for the end of the render."""
         if self._render and self._render.poll() is not None:
             self._render = None
             print(_WAITING, flush=True)
@@ -163,7 +161,6 @@ class Watch:
 
 
 def _digest(path: Path) -> str:
-    """Of a file's contents; empty where it cannot be read."""
     try:
         return sha256(path)
     except OSError:

@@ -12,7 +12,7 @@ import pytest
 from render.review.audit import check_in_the_shortest_time
 from scenes import lessons, playthrough, registry
 from scenes.base import LectureScene
-from scenes.parts import Say
+from scenes.parts.phrase import Say
 from scenes.verdicts import Standing
 from scenes.wording import top
 

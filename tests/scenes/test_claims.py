@@ -11,7 +11,7 @@ import pytest
 from render.review.audit import check_in_the_shortest_time
 from render.review.numbers import Recomputer
 from scenes import lessons, playthrough, registry, texts
-from scenes.parts import Say, fill
+from scenes.parts.phrase import Say, fill
 from scenes.settings import Settings
 
 _spec = importlib.util.spec_from_file_location("oracles", Path(__file__).with_name("oracles.py"))

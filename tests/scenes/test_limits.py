@@ -19,7 +19,7 @@ from engine.config import CHOICES, FinalNorm
 from engine.parameters import GROUPS, TWO_POSITIONS
 from render.cli import app
 from scenes import glyphs, lessons, limits, theme
-from scenes.parts import Phrase
+from scenes.parts.phrase import Phrase
 from scenes.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -155,7 +155,6 @@ class Cache:
         return None
 
     def _record(self, path: str) -> Made | None:
-        """The record at a path; None where there is none."""
         with contextlib.suppress(FileNotFoundError):
             data = self._place.read(path, _MOST)
             with contextlib.suppress(LectureError):  # it is invalid
@@ -253,7 +252,6 @@ class Cache:
                 self._place.remove(path)
 
     def _give_sign(self) -> None:
-        """This run is still alive."""
         if self.mark and time.monotonic() > self._sign + _SECONDS_BETWEEN_SIGNS:
             self._sign = time.monotonic()
             self._place.write(self.mark, b"")

@@ -207,7 +207,6 @@ class Folder:
                 folder.rmdir()
 
     def _above(self, target: Path) -> list[Path]:
-        """The folders between a file and the root, from below."""
         parents = list(target.parents)
         return parents[: parents.index(self._root)]
 
@@ -244,7 +243,6 @@ class Folder:
 
 
 def _linked(source: Path, target: Path) -> bool:
-    """Whether a file now has a second name."""
     with contextlib.suppress(OSError):
         os.link(source, target, follow_symlinks=False)
         return True

@@ -108,11 +108,9 @@ class LocalPool:
                 said = self._said.get_nowait()
 
     def _understood(self, said: Any) -> list[Event]:
-        """The events that something said stands for."""
         return [said]
 
     def _do(self, work: Work) -> None:
-        """Do a work in a process, and pass on what it says."""
         with contextlib.nullcontext() if work.heavy else self._light:
             if self._is_left:
                 return
@@ -133,7 +131,6 @@ class LocalPool:
                 self._alive.discard(process)
 
     def _started(self, work: Work) -> tuple[Any, Connection]:
-        """A process for a work, and what it says."""
         path = Path(work.folder, "work.pickle").absolute()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(pickle.dumps(work))
