@@ -57,15 +57,13 @@ class Lecture:
         self, kind: str, scene: SceneInfo | None, ending: str | None = None, **more: Any
     ) -> Product:
         """A video, what it consists of, or what lies beside it."""
-        path = self.path(scene)
         return Product(
             kind=kind,
             record=self._record(scene, f".{kind}" if ending is None else ending),
-            name=f"{path.stem}_{kind}",
             job=self.job,
             settings=self._settings,
             scene=scene,
-            path=path,
+            path=self.path(scene),
             **more,
         )
 
@@ -194,7 +192,6 @@ class Lecture:
             kind="sound",
             maker="render.voice.audio:make",
             record=self.job.out / STATE / f"{slug}.{beat}.sound.json",
-            name=f"{slug}_{beat}_sound",
             job=self.job,
             spec={"file": str(path.absolute())},
             targets={"sound": self._sounds / f"{slug}.{beat}.wav"},

@@ -33,11 +33,10 @@ class Material(Product):
 
 def _material(kind: str, lecture: Lecture, target: Path | None, **more: Any) -> Material:
     job = lecture.job
-    name = f"{kind}_{job.settings.track}"
+    name = f"{kind}_{job.settings.track}_{job.language}.{digest(str(target))[:8]}.json"
     return Material(
         kind=kind,
-        record=job.out / STATE / f"{name}_{job.language}.{digest(str(target))[:8]}.json",
-        name=name,
+        record=job.out / STATE / name,
         job=job,
         settings=job.values(),
         target=target,

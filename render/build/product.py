@@ -45,16 +45,15 @@ BEFORE = ("spec", "need", "code", "tool")
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """``record``: where its record lies; stands for the product within a run. ``name``: of its
-    private folder. ``spec``: all that the maker is told; plain JSON, no path of this machine unless
-    it is the input itself. ``needs``: other products, by role, whose contents count; ``asks``: what
-    must be settled before it is looked at, though it counts for nothing.
+    """``record``: where its record lies; stands for the product within a run. ``spec``: all that
+    the maker is told; plain JSON, no path of this machine unless it is the input itself. ``needs``:
+    other products, by role, whose contents count; ``asks``: what must be settled before it is
+    looked at, though it counts for nothing.
     """
 
     kind: str
     maker: str
     record: Path
-    name: str
     job: Job
     spec: Mapping[str, Json]
     needs: Mapping[str, Product] = field(default_factory=dict)
@@ -98,6 +97,11 @@ class Product:
     @cached_property
     def id(self) -> str:
         return str(self.record)
+
+    @property
+    def name(self) -> str:
+        """For its private folder."""
+        return self.record.stem
 
     @cached_property
     def told(self) -> str:

@@ -48,7 +48,6 @@ def pictures(title: str = "t") -> Product:
         kind="pictures",
         maker="nowhere:make",
         record=Path(f"{title}.json"),
-        name="pictures",
         job=cast(Any, None),
         spec={"title": title},
     )

@@ -37,7 +37,6 @@ def thing(
         kind="thing",
         maker="render.media.quality:make",
         record=folder / f"{called}.json",
-        name=called,
         job=cast(Any, None),
         spec={"told": told},
         needs={each.name: each for each in below},
