@@ -75,6 +75,7 @@ class LocalPool:
     ) -> None:
         self.slots, self._lock, self._patience = slots, lock, patience
         self._forks = forks and sys.platform == "linux"
+        self._preload = f"{_LIGHT} {_DRAWING}" if slots else _LIGHT
         self._said: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._doing: list[threading.Thread] = []  # one for each work
         self._light = threading.Semaphore(usable_cores())  # works that do not draw
@@ -137,8 +138,7 @@ class LocalPool:
         events, theirs = multiprocessing.Pipe(duplex=False)
         held = None if self._lock is None else Connection(os.dup(self._lock))  # goes with it
         context: Any = multiprocessing.get_context("forkserver" if self._forks else "spawn")
-        preload = f"{_LIGHT} {_DRAWING}" if self.slots else _LIGHT
-        with theirs, held or contextlib.nullcontext(), _bare_start(LECTURE_PRELOAD=preload):
+        with theirs, held or contextlib.nullcontext(), _bare_start(LECTURE_PRELOAD=self._preload):
             if self._forks:
                 multiprocessing.set_forkserver_preload(["render.build.workers.preload"])
             process = context.Process(target=_work, args=(str(path), theirs, held))

@@ -109,6 +109,11 @@ def examine(asked: Asked) -> str:
         return str(error)
 
 
+async def take_part(run: str, share: int, dask_worker: Any) -> None:
+    """Be given works of a run, one for each thread, or with a ``share`` of 0 no longer."""
+    await dask_worker.set_resources(**{run: share * dask_worker.state.nthreads})
+
+
 def render(work: Work, files: Mapping[str, bytes], asked: Asked) -> bytes:
     """Do a work, with weight ``files`` by name of the setting; put what is made into the
     cache. Returns the last events of its steps and the log of a failure, pickled.
@@ -122,7 +127,8 @@ def render(work: Work, files: Mapping[str, bytes], asked: Asked) -> bytes:
     trouble = differences(asked.fingerprint, mine)
     if trouble:
         worker.loop.add_callback(worker.set_resources, **{run: 0})
-        worker.log_event(run, {"kind": "refused", "name": worker.address, "trouble": trouble})
+        refused = {"kind": "refused", "address": worker.address, "trouble": trouble}
+        worker.log_event(run, refused)
         raise Lost(f"worker {worker.name}: {trouble}")
     _forked.update({} if _forked else mine)
     said: list[str] = []
