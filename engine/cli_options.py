@@ -1,4 +1,4 @@
-"""What the command-line modules share: options of several commands, and the runner of an app."""
+"""What the command-line modules share: options of several commands, and how an app is run."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.exceptions import TyperException
 
-from engine.errors import LectureError, from_os_error
+from engine import program
+from engine.errors import LectureError
 from engine.files import save_weights
-from engine.output import give_up_output
 from engine.weights import Weights
 
 PROGRAM = "python -m engine"
-_BROKEN_PIPE = 141  # what a shell reports for a program ended by SIGPIPE
-_INTERRUPTED = 130  # and for one ended by Ctrl-C
 
 WeightsFile = Annotated[Path, typer.Option("--weights", metavar="FILE", help="A weight file.")]
 Source = Annotated[str, typer.Option(help="The source sentence.")]
@@ -56,45 +53,9 @@ def new_app() -> typer.Typer:
 
 
 def run(app: typer.Typer, arguments: Sequence[str] | None = None) -> int:
-    """Run one command. Exit code: what the command returned (none: 0), or 2 for a mistake, which
-    is one line on standard error."""
-    try:
-        _open_output()
-        given = sys.argv[1:] if arguments is None else list(arguments)
-        code = int(app(given, prog_name=PROGRAM, standalone_mode=False) or 0)
-        if code != _INTERRUPTED:  # else Typer has caught Ctrl-C
-            sys.stdout.flush()
-        return code
-    except LectureError as error:
-        return _fail(str(error))
-    except TyperException as error:
-        told = getattr(error, "format_message", None)
-        return _fail(f"{told() if told else error} (see {PROGRAM} --help)")
-    except (BrokenPipeError, SystemExit):  # the latter is Typer's answer to the former
-        give_up_output()
-        return _BROKEN_PIPE
-    except OSError as error:
-        give_up_output()
-        return _fail(str(from_os_error(error, "standard output")))
-    except MemoryError:
-        return _fail(str(LectureError(where=PROGRAM, field="memory", found="not enough of it")))
-    except (KeyboardInterrupt, typer.Abort):
-        return _INTERRUPTED
-
-
-def _open_output() -> None:
-    """UTF-8 in any locale, for words like 我."""
-    if sys.stdout is None:
-        raise LectureError(where="standard output", expected="open", found="closed")
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-
-
-def _fail(message: str) -> int:
-    if sys.stderr is not None:  # else `print` would use standard output
-        print(f"error: {' '.join(message.split())}", file=sys.stderr)
-    return 2
+    """Run one command; see :func:`engine.program.run`. UTF-8 in any locale, for words like 我."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    return program.run(app, given, PROGRAM, "error", "utf-8", "standard output")
 
 
 def exclude(command: str, first: str, second: str, *given: bool) -> None:

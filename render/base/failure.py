@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import importlib
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from engine.errors import LectureError, from_os_error, one_line
+from render.base.process import share_out
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -47,6 +49,13 @@ def attempt(work: Callable[[Job], Done], job: Job) -> Done | Failure:
         return work(job)
     except Exception as error:
         return Failure.of(error)
+
+
+def attempts(
+    work: Callable[[Job], Done], jobs: Sequence[Job], processes: int
+) -> Iterator[tuple[Job, Done | Failure]]:
+    """The same on each job, ``processes`` at a time; in order, with the jobs."""
+    return zip(jobs, share_out(partial(attempt, work), jobs, processes), strict=True)
 
 
 def need(module: str, extra: str, wanted_by: str) -> Any:

@@ -5,24 +5,26 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
-from typer.exceptions import TyperException
 
-from engine.errors import LectureError, from_os_error, one_line
-from engine.output import give_up_output
+from engine import program
+from engine.reader import refuse
 from render.base.process import Stopped
-from render.cli import look, share, text, upload
+from render.cli import look, share
 from render.cli.make import make
 
 PROGRAM = "./render.sh"
-_INTERRUPTED = 130  # exit code after Ctrl-C
-_BROKEN_PIPE = 141  # exit code of what SIGPIPE ends: the reader, such as `head`, has had enough
-_STOPPED = "stopped; finished videos are unchanged"
 _WATCHED = bool(os.environ.get("LECTURE_WATCHED"))  # see render/build/watch.py
 # No line longer than 78: help keeps these ends of lines, and terminals may have 80 columns.
+_HELP = (
+    "The Transformer lecture as videos. Without a command: make them; the options are below. "
+    "./render.sh COMMAND --help has the options of each command; ./render.sh install adds packages "
+    "that only some need."
+)
 _EPILOG = """[bold]Examples[/]
 ./render.sh --quality draft            a quick look at everything
 ./render.sh 8 13 --lang en             two scenes in English
@@ -44,14 +46,9 @@ class Front(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         first = args[0] if args else ""
         if first not in (*self.commands, "--help", "--version"):
-            if not first or first.startswith("-") or is_scene(first):
-                args = ["make", *args]
-            else:
-                raise LectureError(
-                    field="command or scene",
-                    expected=f"an existing one ({PROGRAM} --help, {PROGRAM} list)",
-                    found=f"{first!r}{_nearest(first, self.commands)}",
-                )
+            args = ["make", *args]
+            if first and not first.startswith("-"):
+                _check_is_scene(first, self.commands)
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -62,24 +59,21 @@ class Front(TyperGroup):
             command.format_help(own, formatter)
 
 
-def is_scene(word: str) -> bool:
-    """Whether a word is meant as a scene: a number, or part of a name."""
-    from scenes.registry import available
-
-    word = word.strip().lower()
-    names = [scene.slug for scene in available()]
-    classes = [scene.class_name.lower() for scene in available()]
-    return word[:1].isdigit() or any(word in name for name in (*names, *classes))
-
-
-def _nearest(word: str, commands: Any) -> str:
+def _check_is_scene(word: str, commands: Iterable[str]) -> None:
+    """Raises LectureError for a word that is neither a number nor part of a scene's name, with the
+    scenes and commands that are spelled like it."""
     import difflib
 
     from scenes.registry import available
 
-    names = [*commands, "install", *(scene.slug[3:] for scene in available())]
-    close = difflib.get_close_matches(word, names, n=2)
-    return f" (did you mean {' or '.join(close)}?)" if close else ""
+    scenes, said = available(), word.strip().lower()
+    names = [name for scene in scenes for name in (scene.slug, scene.class_name.lower())]
+    if not said[:1].isdigit() and not any(said in name for name in names):
+        known = [*commands, "install", *(scene.slug[3:] for scene in scenes)]
+        close = difflib.get_close_matches(word, known, n=2)
+        near = f" (did you mean {' or '.join(close)}?)" if close else ""
+        expected = f"an existing one ({PROGRAM} --help, {PROGRAM} list)"
+        refuse(None, "command or scene", expected, f"{word!r}{near}")
 
 
 def _version(wanted: bool) -> None:
@@ -91,68 +85,40 @@ def _version(wanted: bool) -> None:
 
 
 app = typer.Typer(cls=Front, add_completion=False, rich_markup_mode="rich", no_args_is_help=False)
+Version = Annotated[
+    bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+]
 
 
-@app.callback()
-def front(
-    version: Annotated[
-        bool,
-        typer.Option("--version", help="Show the version.", callback=_version, is_eager=True),
-    ] = False,
-) -> None:
-    """The Transformer lecture as videos. Without a command: make them; the options are below.
-    ./render.sh COMMAND --help has the options of each command; ./render.sh install adds packages
-    that only some need."""
+@app.callback(help=_HELP)
+def front(version: Version = False) -> None:
+    """The options before any command."""
 
 
-front.__doc__ = " ".join((front.__doc__ or "").split())
 app.command(epilog=_EPILOG)(make)
 app.command("list")(look.list_scenes)
-for _command in (look.check, look.audit, look.sheet, look.compare, text.script, share.handout):
+for _command in (look.check, look.audit, look.sheet, look.compare, look.script, share.handout):
     app.command()(_command)
 app.command(epilog=share.PAGE_EPILOG)(share.page)
 app.command(epilog=share.PUBLISH_EPILOG)(share.publish)
-app.command(epilog=upload.UPLOAD_EPILOG)(upload.upload)
+app.command(epilog=share.UPLOAD_EPILOG)(share.upload)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(look.test)
 
 
 def main() -> None:
     """Run the command line and exit: 0, or 1, 2, 130 (Ctrl-C), 143 (terminated)."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:
     """The exit code of a command; every failure is one line."""
     try:
-        code = app(arguments, prog_name=PROGRAM, standalone_mode=False) or 0
-        if code == _INTERRUPTED:  # Typer has caught Ctrl-C itself
-            raise KeyboardInterrupt
-        sys.stdout.flush()
-        return int(code)
-    except LectureError as error:
-        return _complain(str(error))
-    except TyperException as error:
-        told = getattr(error, "format_message", None)
-        message = told() if told else str(error)
-        return _complain(f"{message} (see {PROGRAM} --help)")
-    except (BrokenPipeError, SystemExit):  # the latter is Typer's answer to the former
-        give_up_output()
-        return _BROKEN_PIPE
-    except OSError as error:
-        where = "standard output" if give_up_output() else error.filename or PROGRAM
-        return _complain(str(from_os_error(error, where)))
-    except (KeyboardInterrupt, typer.Abort):
-        return _complain(_STOPPED, _INTERRUPTED)
+        code = program.run(app, arguments, PROGRAM, "render")
+        stopped = code == program.INTERRUPTED
     except Stopped as error:
-        return _complain(_STOPPED, error.code)
-
-
-def _complain(message: str, code: int = 2) -> int:
-    if message == _STOPPED and (_WATCHED or "--watch" in sys.argv):
-        return code
-    print(f"render: {one_line(message)}", file=sys.stderr)
+        code, stopped = error.code, True
+    if stopped and not (_WATCHED or "--watch" in sys.argv):
+        program.complain("render", "stopped; finished videos are unchanged")
     return code
 
 

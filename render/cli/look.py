@@ -11,14 +11,15 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from render.base.failure import Failure, attempt
+from engine.errors import one_line
+from engine.reader import refuse
+from render.base.failure import Failure
 from render.base.files import make_folder
 from render.base.process import share_out, usable_cores
 from render.base.project import ROOT
@@ -26,12 +27,13 @@ from render.build.job import (
     LANGUAGES,
     BuildOptions,
     jobs_of,
+    option,
     scenes_named,
     several,
     weight_files,
 )
 from render.build.screen import duration
-from render.cli.options import Jobs, Scenes, flowing, takes
+from render.cli.options import Jobs, Scenes, flag, flowing, takes
 
 if TYPE_CHECKING:
     from scenes.registry import SceneInfo
@@ -39,6 +41,10 @@ if TYPE_CHECKING:
 
 OUT = ROOT / "out"
 Height = Annotated[int, typer.Option(min=120, max=2160, help="Height of a picture in pixels.")]
+
+
+def _folder(help: str) -> Any:
+    return typer.Option(metavar="DIR", help=help)
 
 
 def list_scenes() -> None:
@@ -82,7 +88,7 @@ def chosen(words: Sequence[str] | None) -> list[SceneInfo]:
     return scenes_named(words) if words else [*available()]
 
 
-def end(failures: Sequence[Any]) -> None:
+def end(failures: Sequence[Failure]) -> None:
     """Exit with 2 where all failures are mistakes in the input, else with 1, if there are any."""
     if failures:
         raise typer.Exit(2 if all(failure.mistake for failure in failures) else 1)
@@ -111,27 +117,18 @@ def check(options: BuildOptions) -> None:
 def audit(
     options: BuildOptions,
     scenes: Scenes = None,
-    layout: Annotated[
-        bool, typer.Option("--layout", help="Only the layout, not the numbers.")
-    ] = False,
-    numbers: Annotated[
-        bool, typer.Option("--numbers", help="Only the numbers, not the layout.")
-    ] = False,
+    layout: Annotated[bool, flag("--layout", "Only the layout, not the numbers.")] = False,
+    numbers: Annotated[bool, flag("--numbers", "Only the numbers, not the layout.")] = False,
     everything: Annotated[
         bool,
-        typer.Option(
-            "--all", help="Also 20 random weight files, and the quarter points of every animation."
-        ),
+        flag("--all", "Also 20 random weight files, and the quarter points of every animation."),
     ] = False,
     random: Annotated[
         int, typer.Option(min=0, max=1000, help="Number of additional random weight files.")
     ] = 0,
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder of the renders, with their numbers.")
-    ] = OUT,
-    pictures: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for pictures of faults, each boxed.")
-    ] = OUT / "audit",
+    out: Annotated[Path, _folder("Folder of the renders, with their numbers.")] = OUT,
+    pictures: Annotated[Path, _folder("Folder for pictures of faults, each boxed.")] = OUT
+    / "audit",
     jobs: Jobs = None,
 ) -> None:
     """Check that every number on screen is the engine's and every picture can be read.
@@ -146,10 +143,11 @@ def audit(
 
     selected = chosen(scenes)
     settings_of(options)  # so that a mistake is reported before anything is made
-    if layout or not numbers:
+    both = layout == numbers
+    look = audits.Look(numbers or both, layout or both, everything, pictures)
+    if look.pictures:
         make_folder(pictures)
-    look = audits.Look(numbers or not layout, layout or not numbers, everything, pictures)
-    with audits.temporary_folder() as folder:
+    with tempfile.TemporaryDirectory(prefix="lecture-audit-") as folder:
         extra = audits.random_weight_files(20 if everything else random, Path(folder))
         checks = [
             audits.Check(scene, settings, label, look)
@@ -157,7 +155,7 @@ def audit(
             for scene in selected
         ]
         faults = audits.run(checks, jobs or usable_cores())
-    if numbers or not layout:
+    if look.numbers:
         faults += audits.run_number_files(out, [scene.slug for scene in selected])
     raise typer.Exit(1 if faults else 0)
 
@@ -166,8 +164,7 @@ def audit(
 def sheet(
     options: BuildOptions,
     scenes: Scenes = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the pictures.")] = OUT
-    / "sheets",
+    out: Annotated[Path, _folder("Folder for the pictures.")] = OUT / "sheets",
     height: Height = 480,
     jobs: Jobs = None,
 ) -> None:
@@ -198,8 +195,7 @@ def compare(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A weight file.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The changed file, or another one.")],
     scenes: Scenes = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the report.")] = OUT
-    / "compare",
+    out: Annotated[Path, _folder("Folder for the report.")] = OUT / "compare",
     height: Height = 540,
     jobs: Jobs = None,
 ) -> None:
@@ -212,6 +208,7 @@ def compare(
     """
     from rich.console import Console
 
+    from render.base.failure import attempts
     from render.review import compare as scene_by_scene
     from render.review import report, weights
     from scenes import lessons
@@ -220,14 +217,13 @@ def compare(
     languages = several("--lang", options.lang, LANGUAGES)
     make_folder(out)
     console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
-    failures, processes = [], jobs or usable_cores()
+    failures: list[Failure] = []
     for lesson, language in product(several("--lesson", options.lesson), languages):
         before, after = (lessons.settings(lesson, language, file) for file in (old, new))
         both = weights.compare(weights.passes_of(before), weights.passes_of(after))
         work = [scene_by_scene.Job(scene, before, after, height) for scene in selected]
-        compare_one = partial(attempt, scene_by_scene.compare)
         compared = []
-        for job, done in zip(work, share_out(compare_one, work, processes), strict=True):
+        for job, done in attempts(scene_by_scene.compare, work, jobs or usable_cores()):
             if isinstance(done, Failure):
                 failures.append(done)
                 line = f"{job.scene.slug}: not compared: {done.line}"
@@ -243,6 +239,63 @@ def compare(
     end(failures)
 
 
+@takes("lang", "weights", "lesson", "track")
+def script(
+    options: BuildOptions,
+    scenes: Scenes = None,
+    out: Annotated[
+        Path | None, option("FILE", "Write to this file; as JSON if the name ends in .json.")
+    ] = None,
+    missing: Annotated[
+        Path | None, option("DIR", "Only sentences without a recording in this folder.")
+    ] = None,
+    record_draft: Annotated[
+        Path | None,
+        option(
+            "DIR",
+            "Speak it into a folder of recordings, to be replaced one by one by your "
+            "own. Existing recordings are kept.",
+        ),
+    ] = None,
+    voice: Annotated[
+        str,
+        typer.Option(metavar="WHO", help="Who speaks for --record-draft: draft, or module:Class."),
+    ] = "draft",
+    jobs: Jobs = None,
+) -> None:
+    """Print the text to read aloud: each beat's sentence with its numbers and symbols in words,
+    under the name that its recording must have (docs/voice.md), and how long the beat lasts.
+    """
+    from render.voice import script as texts
+    from scenes import registry
+
+    settings = [each for _, each in settings_of(options)]
+    if len(settings) > 1 and (missing or record_draft):
+        field, expected = "--missing, --record-draft", "one language, lesson, track and weight file"
+        refuse(None, field, expected, f"{len(settings)} of them")
+    if scenes and options.track != "full":
+        refuse(None, "--track", "no scenes beside it", " ".join(scenes))
+    work = [
+        (scene, each)
+        for each in settings
+        for scene in (chosen(scenes) if scenes else registry.film(each.track))
+    ]
+    parts = list(share_out(texts.part, work, jobs or usable_cores()))
+    if missing is not None:
+        parts = texts.without_recorded(parts, missing)
+        if not parts:
+            print(one_line(f"{missing}: every beat has a recording"))
+    if out is not None:
+        texts.write(out, parts)
+        print(one_line(str(out)))
+    if record_draft is not None:
+        for line in texts.record(record_draft, parts, voice, settings[0].language):
+            print(one_line(line), flush=True)
+    elif out is None:
+        for line in texts.as_text(parts):
+            print(line)
+
+
 def test(context: typer.Context) -> None:
     """Run the checks of the project: ruff, mypy, and pytest on all cores; with --all everything
     that is slow, too.
@@ -250,27 +303,13 @@ def test(context: typer.Context) -> None:
     With other arguments, only pytest runs, and gets them: ./render.sh test -k chapters. The slow
     tests (real renders) run with -m slow.
     """
-    raise typer.Exit(_checks(list(context.args)))
-
-
-test.__doc__ = flowing(test.__doc__ or "")
-
-
-_BEFORE = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",))
-#: minutes on one core of all checks, without and with the slow tests, as measured on a server
-_CORE_MINUTES = {False: 14, True: 24}
-
-
-def _checks(arguments: Sequence[str]) -> int:
-    """Run the checks, pytest last; returns 0, or the exit code of the last one that failed. With
-    arguments only pytest runs, and gets them; ``--all`` runs the slow tests and all mutations
-    too."""
-    everything, cores = list(arguments) == ["--all"], usable_cores()
+    arguments, cores = context.args, usable_cores()
+    everything = arguments == ["--all"]
     with tempfile.TemporaryDirectory(prefix="t-") as folder:  # short: messages are cut at 200
         workers = ("-n", str(cores), "--dist", "worksteal")  # long tests come last
         pytest: tuple[str, ...] = ("pytest", "-q", *workers, "--basetemp", f"{folder}/t")
         if arguments and not everything:
-            return _run((*pytest, *arguments))
+            raise typer.Exit(_run((*pytest, *arguments)))
         if everything:
             os.environ["MUTATIONS"] = "all"
             pytest = (*pytest, "-m", "slow or not slow")
@@ -285,7 +324,13 @@ def _checks(arguments: Sequence[str]) -> int:
         for number, command in enumerate(commands, start=1):
             code = _run(command, f"{number} of {len(commands)}: ") or code
     print(f"test: {'failed' if code else 'passed'} in {duration(time.monotonic() - began)}")
-    return code
+    raise typer.Exit(code)
+
+
+test.__doc__ = flowing(test.__doc__ or "")
+_BEFORE = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",))
+#: minutes on one core of all checks, without and with the slow tests, as measured on a server
+_CORE_MINUTES = {False: 14, True: 24}
 
 
 def _run(command: Sequence[str], step: str = "+ ") -> int:

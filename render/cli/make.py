@@ -15,7 +15,7 @@ from engine.errors import one_line
 from render.base.process import usable_cores
 from render.build.job import BuildOptions, How, Job, Renderer, jobs_of, option
 from render.build.storage.places import DEFAULT_SIZE, choose
-from render.cli.options import Explain, Jobs, Scenes, Store, takes
+from render.cli.options import Explain, Jobs, Scenes, Store, flag, takes
 from render.media.sidecars import SideFiles
 
 EVERYTHING = (
@@ -23,19 +23,11 @@ EVERYTHING = (
     *("voice", "burn_captions", "renderer"),
 )
 
-
-ForceOption = Annotated[bool, typer.Option("--force", help="Also render what is up to date.")]
-StoreSizeOption = Annotated[
+StoreSize = Annotated[
     str,
     typer.Option(metavar="SIZE", help="Size limit; what was used longest ago is removed first."),
 ]
-WatchOption = Annotated[
-    bool,
-    typer.Option(
-        "--watch", help="After rendering, wait and render again whenever something is saved."
-    ),
-]
-ClusterOption = Annotated[
+Cluster = Annotated[
     str | None,
     option(
         "ADDRESS",
@@ -50,12 +42,14 @@ def make(
     options: BuildOptions,
     scenes: Scenes = None,
     jobs: Jobs = None,
-    force: ForceOption = False,
+    force: Annotated[bool, flag("--force", "Also render what is up to date.")] = False,
     explain: Explain = False,
     store: Store = None,
-    store_size: StoreSizeOption = DEFAULT_SIZE,
-    watch: WatchOption = False,
-    cluster: ClusterOption = None,
+    store_size: StoreSize = DEFAULT_SIZE,
+    watch: Annotated[
+        bool, flag("--watch", "After rendering, wait and render again whenever something is saved.")
+    ] = False,
+    cluster: Cluster = None,
 ) -> None:
     """Render the Transformer lecture: an MP4 per scene, and all of them as lecture.mp4
     (lecture_training.mp4 and lecture_inference.mp4 for those tracks).
@@ -86,8 +80,7 @@ def make(
         raise typer.Exit(Watch(options, asked, how, arguments).run())
     run = Run(asked, how)
     if explain:
-        for line in run.explain():
-            print(line)
+        print(*run.explain(), sep="\n")
         return
     watched = bool(os.environ.get(WATCHED))
     if watched:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from render.build.job import BuildOptions, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def flag(name: str, help: str) -> Any:
+    """An option that is given or not."""
+    return typer.Option(name, help=help)
+
 
 Scenes = Annotated[
     list[str] | None,
@@ -34,13 +40,13 @@ Store = Annotated[
     ),
 ]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="Render nothing; list what would be rendered, and why.")
+    bool, flag("--explain", "Render nothing; list what would be rendered, and why.")
 ]
 Render = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--render/--no-render",
-        help="First render what is missing or out of date, or take the videos as they are.",
+        "First render what is missing or out of date, or take the videos as they are.",
     ),
 ]
 Videos = Annotated[
@@ -54,36 +60,21 @@ def takes(*names: str, **defaults: Any) -> Callable[[Command], Command]:
     too; it gets all of them as its argument ``options``."""
 
     def wrap(command: Command) -> Command:
-        hints = get_type_hints(command, include_extras=True)
-        shared = get_type_hints(BuildOptions, include_extras=True)
-        own = inspect.signature(command).parameters
-        plain = BuildOptions()
-        parameters = [
-            each.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-            for name, each in own.items()
-            if name != "options"
-        ]
-        parameters += [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=defaults.get(name, getattr(plain, name)),
-                annotation=shared[name],
-            )
-            for name in (*names, *defaults)
-        ]
+        every = inspect.signature(BuildOptions, eval_str=True).parameters
+        own = dict(inspect.signature(command, eval_str=True).parameters)
+        del own["options"]
+        for name in (*names, *defaults):
+            own[name] = every[name].replace(default=defaults.get(name, every[name].default))
 
         def run(**given: Any) -> Any:
-            options = {
-                name: given.pop(name, defaults.get(name, getattr(plain, name)))
-                for name in (*names, *defaults)
-            }
-            return command(options=BuildOptions(**options), **given)
+            shared = {n: given.pop(n, own[n].default) for n in (*names, *defaults)}
+            return command(options=BuildOptions(**shared), **given)
 
         run.__name__ = command.__name__
         run.__doc__ = flowing(command.__doc__ or "")
+        parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own.values()]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        run.__annotations__ = {name: each.annotation for name, each in own.items()}
         return run  # type: ignore[return-value]
 
     return wrap

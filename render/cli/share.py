@@ -1,5 +1,5 @@
-"""The commands whose results are for others: the handout, the course page, and what platforms
-take. Each puts products into a plan."""
+"""The commands whose results are for others: the handout, the course page, what platforms take,
+and uploads. All but the last put products into a plan."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from engine.errors import LectureError
-from engine.reader import read_text
-from render.base.process import usable_cores
+from engine.errors import one_line
+from engine.reader import read_text, refuse
+from render.base.process import stoppable, usable_cores
 from render.base.project import ROOT
 from render.build import materials
 from render.build.job import BuildOptions, How, Job, jobs_of, option
@@ -20,9 +20,10 @@ from render.build.lecture import Lecture
 from render.build.materials import Material
 from render.build.run import Run
 from render.build.storage.places import DEFAULT_SIZE, choose
-from render.cli.options import Explain, Jobs, Render, Store, Videos, takes
+from render.cli.options import Explain, Jobs, Render, Store, Videos, flag, takes
 
 SCORM = "scorm"
+UPLOADS = ("canvas", "youtube")
 PAGE_EPILOG = """[bold]Examples[/]
 ./render.sh page
 ./render.sh page --lang en --out /media/stick/transformer
@@ -36,20 +37,28 @@ PUBLISH_EPILOG = """[bold]Examples[/]
 ./render.sh publish --for moodle --parts scenes --out ~/week3
 
 What each platform takes: docs/platforms.md. How to publish, step by step: docs/publish.md."""
+UPLOAD_EPILOG = """[bold]Examples[/]
+./render.sh upload canvas --dry-run
+./render.sh upload youtube out/en_standard/publish/youtube_full
+
+Credentials come from the environment; docs/publish.md says where to get them.
+Canvas: CANVAS_URL, CANVAS_TOKEN, CANVAS_COURSE.
+YouTube: YOUTUBE_CLIENT_ID, YOUTUBE_CLIENT_SECRET, YOUTUBE_REFRESH_TOKEN."""
 
 
 def carry_out(
-    jobs: Sequence[Job],
-    how: How,
+    wanted: Sequence[Job],
     material: Callable[[Lecture], Material],
-    *,
-    render: bool,
+    jobs: int | None,
+    store: str | None,
     explain: bool,
+    render: bool = False,
     command: str = "",
 ) -> None:
     """Make materials, and with ``render`` the videos that they are made of; else these are taken as
     they are, and ``command`` is what would render them."""
-    run = Run(jobs, how, material, render=render)
+    how = How(jobs or usable_cores(), cache=choose(store, DEFAULT_SIZE))
+    run = Run(wanted, how, material, render=render)
     notes = [] if render else list(run.as_they_are(command))
     if explain:
         print(*run.explain(), sep="\n")
@@ -75,13 +84,13 @@ def handout(
     lesson or weights of your own. No video is needed for it; it takes a few seconds.
     """
     folder = out.absolute()
-    wanted = [replace(job, out=folder) for job in jobs_of(options)]
 
     def handout_of(lecture: Lecture) -> Material:
         name = "_".join(("handout", lecture.job.language, *lecture.job.own))
         return materials.handout(lecture, folder / name)
 
-    carry_out(wanted, _how(jobs, store), handout_of, render=False, explain=explain)
+    wanted = [replace(job, out=folder) for job in jobs_of(options)]
+    carry_out(wanted, handout_of, jobs, store, explain)
 
 
 @takes("track", "quality", "lang", "weights", "lesson", "voice", "burn_captions")
@@ -115,43 +124,34 @@ def page(
         beside = lecture.job.out / ("page" if track == "full" else f"page_{track}")
         return materials.page(lecture, target or beside)
 
-    how, command = _how(jobs, store), options.command
-    carry_out(wanted, how, page_of, render=render, explain=explain, command=command)
-
-
-PlatformOption = Annotated[
-    str,
-    typer.Option(
-        "--for",
-        metavar="PLATFORM",
-        help="bilibili, youtube, canvas, moodle, edx, generic for any other; scorm, the course "
-        "page as a package that every course platform imports.",
-    ),
-]
-OutOption = Annotated[
-    Path | None,
-    option("DIR", "The published folder. Default: publish/PLATFORM_TRACK beside the videos."),
-]
-PartsOption = Annotated[
-    str | None, option("PARTS", "film, scenes or both. Default: what the platform asks for.")
-]
-TitleOption = Annotated[str, option("TEXT", "Title for the film.")]
-DescriptionOption = Annotated[
-    Path | None, option("FILE", "Text file with a description for the film.")
-]
-TagsOption = Annotated[str, option("A,B,C", "Tags for the film, separated by commas.")]
+    carry_out(wanted, page_of, jobs, store, explain, render, options.command)
 
 
 @takes("track", "quality", "lang", "weights", "lesson", "voice", "burn_captions")
 def publish(
     options: BuildOptions,
-    platform: PlatformOption,
+    platform: Annotated[
+        str,
+        typer.Option(
+            "--for",
+            metavar="PLATFORM",
+            help="bilibili, youtube, canvas, moodle, edx, generic for any other; scorm, the course "
+            "page as a package that every course platform imports.",
+        ),
+    ],
     videos: Videos = None,
-    out: OutOption = None,
-    parts: PartsOption = None,
-    title: TitleOption = "",
-    description: DescriptionOption = None,
-    tags: TagsOption = "",
+    out: Annotated[
+        Path | None,
+        option("DIR", "The published folder. Default: publish/PLATFORM_TRACK beside the videos."),
+    ] = None,
+    parts: Annotated[
+        str | None, option("PARTS", "film, scenes or both. Default: what the platform asks for.")
+    ] = None,
+    title: Annotated[str, option("TEXT", "Title for the film.")] = "",
+    description: Annotated[
+        Path | None, option("FILE", "Text file with a description for the film.")
+    ] = None,
+    tags: Annotated[str, option("A,B,C", "Tags for the film, separated by commas.")] = "",
     jobs: Jobs = None,
     store: Store = None,
     explain: Explain = False,
@@ -170,7 +170,7 @@ def publish(
         "description": read_text(description) if description else "",
         "tags": [tag.strip() for tag in tags.replace("，", ",").split(",") if tag.strip()],
     }
-    parts = _parts(platform, parts, bool(asked["description"] or asked["tags"]), bool(title))
+    chosen = _parts(platform, parts, bool(asked["description"] or asked["tags"]), bool(title))
     options = replace(options, out=videos)
     wanted = jobs_of(options)
     target = _one_target(out, wanted, "publication")
@@ -182,21 +182,15 @@ def publish(
         if platform == SCORM:
             package = target or place.with_suffix(".zip")
             return materials.package(lecture, package, item, title.strip())
-        return materials.publication(lecture, place, platform, item, parts, asked)
+        return materials.publication(lecture, place, platform, item, chosen, asked)
 
-    how, command = _how(jobs, store), options.command
-    carry_out(wanted, how, published, render=render, explain=explain, command=command)
-
-
-def _how(jobs: int | None, store: str | None) -> How:
-    return How(jobs or usable_cores(), cache=choose(store, DEFAULT_SIZE))
+    carry_out(wanted, published, jobs, store, explain, render, options.command)
 
 
 def _one_target(out: Path | None, jobs: Sequence[Job], what: str) -> Path | None:
     """Where the only one is put; None: each in its own place."""
     if out is not None and len(jobs) > 1:
-        found = f"{len(jobs)} of them"
-        raise LectureError(field="--out", expected=f"one {what}", found=found)
+        refuse(None, "--out", f"one {what}", f"{len(jobs)} of them")
     return out and out.absolute()
 
 
@@ -206,20 +200,77 @@ def _parts(platform: str, parts: str | None, has_texts: bool, has_title: bool) -
 
     if platform == SCORM:
         if parts or has_texts:
-            raise LectureError(
-                field="--parts, --description, --tags",
-                expected="none of them for scorm, which takes a --title only",
-                found="one",
-            )
+            expected = "none of them for scorm, which takes a --title only"
+            refuse(None, "--parts, --description, --tags", expected, "one")
         return "scenes"
     chosen = parts or rules.named(platform).publish
     if chosen not in rules.PUBLISHED:
-        expected = ", ".join(rules.PUBLISHED)
-        raise LectureError(field="--parts", expected=expected, found=repr(chosen))
+        refuse(None, "--parts", ", ".join(rules.PUBLISHED), repr(chosen))
     if chosen == "scenes" and (has_texts or has_title):
-        raise LectureError(
-            field="--title, --description, --tags",
-            expected="a film that they apply to (--parts film or both)",
-            found="only scenes, each with its own texts",
-        )
+        expected = "a film that they apply to (--parts film or both)"
+        found = "only scenes, each with its own texts"
+        refuse(None, "--title, --description, --tags", expected, found)
     return chosen
+
+
+@takes()
+def upload(
+    options: BuildOptions,
+    platform: Annotated[str, typer.Argument(metavar="PLATFORM", help="canvas or youtube.")],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FOLDER]",
+            help="A folder made by publish. Default: the one in out/, if there is only one.",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[bool, flag("--dry-run", "Show what would be sent; send nothing.")] = False,
+    replace: Annotated[
+        bool,
+        flag(
+            "--replace",
+            "YouTube: a video whose file has changed is uploaded as a new one, and the old "
+            "one is deleted.",
+        ),
+    ] = False,
+    privacy: Annotated[
+        str,
+        option(
+            "WHO",
+            "YouTube, of a new video: private, unlisted or public. Default: private, or "
+            "that of the video it replaces.",
+        ),
+    ] = "",
+    course: Annotated[str | None, option("NUMBER", "Canvas: instead of CANVAS_COURSE.")] = None,
+) -> None:
+    """Send a published folder to Canvas or YouTube.
+
+    Sending it again replaces what was sent before. An interrupted upload resumes where it
+    was interrupted when the command is run again.
+    """
+    from render.platforms import canvas, youtube
+    from render.platforms.upload import Retry, UploadState, alone, are_set, find, read
+
+    if platform not in UPLOADS:
+        refuse(None, "platform", " or ".join(UPLOADS), repr(platform))
+    folder = (folder or find(ROOT / "out", platform)).resolve()
+    found, to_canvas = read(folder, platform), platform == "canvas"
+    if dry_run:
+        lines = canvas.plan(found, course) if to_canvas else youtube.plan(found, privacy)
+        names = canvas.names(course) if to_canvas else youtube.NAMES
+        _say(f"dry run: this is what would be sent from {folder}; nothing is sent")
+        for line in lines:
+            _say(f"  {line}")
+        _say(f"credentials: {are_set(names)}")
+        return
+    retry = Retry(say=_say)
+    with stoppable(), alone(folder):
+        if to_canvas:
+            canvas.connect(course, retry).upload(found, UploadState(folder))
+        else:
+            youtube.connect(privacy, replace, retry).upload(found, UploadState(folder))
+
+
+def _say(line: str) -> None:
+    print(one_line(line), flush=True)

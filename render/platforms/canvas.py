@@ -10,10 +10,8 @@ token, never tries again, and drops what a refusal says about when to.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NoReturn
 from urllib.parse import quote, urljoin
 
@@ -21,10 +19,9 @@ from engine.errors import LectureError
 from engine.reader import read_text, refuse
 from render.base.failure import need
 from render.platforms import upload
-from render.platforms.upload import Note, Passing, Published, Refusal, Retry, UploadState, Video
+from render.platforms.upload import Passing, Published, Refusal, Retry, UploadState, Video
 
 URL, COURSE = "CANVAS_URL", "CANVAS_COURSE"
-NAMES = (URL, "CANVAS_TOKEN")
 _EXTRA = ("canvas", "./render.sh upload canvas")
 _NOT_YET = (None, "", "maybe")  # what Canvas says for the media of a file it is still looking at
 _MEDIA_TRIES = 9  # doubling from a second: about four minutes
@@ -59,7 +56,7 @@ class _Ticket:
 
 @dataclass
 class Canvas(upload.Service):
-    """A course of a Canvas. ``say`` gets one line for each thing that is done."""
+    """A course of a Canvas."""
 
     name = "Canvas"
     server = URL
@@ -67,7 +64,6 @@ class Canvas(upload.Service):
     token: str
     course: str
     retry: Retry
-    say: Callable[[str], None] = print
 
     def __post_init__(self) -> None:
         self.url = upload.address(URL, self.url)
@@ -87,47 +83,42 @@ class Canvas(upload.Service):
 
     def upload(self, published: Published, state: UploadState) -> None:
         """Send what is new or has changed. Raises LectureError where Canvas refuses."""
-        course = self._get("course", f"courses/{self.course}", _Place)
+        of_course = f"courses/{self.course}"
+        course = self._get("course", of_course, _Place)
         self.say(f"Canvas: course {self.course}, {course.name}")
         for video in published.videos:
             note = state.of(f"canvas {self.url} course {self.course}", video.stem)
-            file = self._video(published, video, note)
+            folder = _folder(published)
+            file = self._find(f"{of_course}/files/{note.file}", _File) if note.file else None
+            file = file or self._in_folder(folder, video.video)
+            if file and note.sha256 == video.sha256 and file.size == video.size:
+                self.say(f"{video.video}: already uploaded, unchanged")
+            else:
+                self.say(f"{video.video}: {'replacing' if file else 'sending'} {video.megabytes}")
+                file = self._send(video, file, folder)
+            note.file, note.sha256 = file.id, video.sha256
+            state.save()
             self._captions(video, file)
-            self.say(f"{video.video}: {self.url}/courses/{self.course}/files/{file.id}")
-
-    def _video(self, published: Published, video: Video, note: Note) -> _File:
-        """The file on Canvas, sent if need be."""
-        file: _File | None = None
-        if isinstance(note.get("file"), int):  # where it was sent last time
-            file = self._find("files", f"courses/{self.course}/files/{note['file']}", _File)
-        file = file or self._in_folder(_folder(published), video.video)
-        if file and note.get("sha256") == video.sha256 and file.size == video.size:
-            self.say(f"{video.video}: already uploaded, unchanged")
-        else:
-            self.say(f"{video.video}: {'replacing' if file else 'sending'} {_mb(video.size)}")
-            file = self._send(video, file, _folder(published))
-        note.save(file=file.id, sha256=video.sha256)
-        return file
+            self.say(f"{video.video}: {self.url}/{of_course}/files/{file.id}")
 
     def _in_folder(self, folder: str | int, name: str) -> _File | None:
         """The file of that name in a folder of the course, named by its path or number."""
         if isinstance(folder, str):
             path = f"courses/{self.course}/folders/by_path/{quote(folder)}"
-            way = self._find("files", path, list[_Place])
+            way = self._find(path, list[_Place])
             if not way:
                 return None
             folder = way[-1].id
-        found = (f for page in self._pages(f"folders/{folder}/files") for f in page)
-        return next((file for file in found if file.display_name == name), None)
-
-    def _pages(self, path: str) -> Iterator[list[_File]]:
-        path = f"{path}?per_page=100"
-        while path:
-            answer = self._asked("files", "GET", path)
-            yield self.decoded(answer.content, list[_File], "files")
-            path = answer.links.get("next", {}).get("url", "")
-            if path and upload.origin(path) != upload.origin(self.url):
-                self._elsewhere(path)
+        page = f"folders/{folder}/files?per_page=100"
+        while page:
+            answer = self._asked("files", "GET", page)
+            for file in self.decoded(answer.content, list[_File], "files"):
+                if file.display_name == name:
+                    return file
+            page = answer.links.get("next", {}).get("url", "")
+            if page and upload.origin(page) != upload.origin(self.url):
+                self._elsewhere(page)
+        return None
 
     def _send(self, video: Video, old: _File | None, path: str) -> _File:
         """Canvas names a place, takes the bytes there, and is told; the file appears only after the
@@ -136,10 +127,10 @@ class Canvas(upload.Service):
         name = video.video
         shown = old.display_name if old else name
         where = {"parent_folder_id": old.folder_id} if old else {"parent_folder_path": path}
+        asked = {"name": shown, "size": video.size, "content_type": "video/mp4"}
+        data = {**asked, "on_duplicate": "overwrite", **where}
 
         def send() -> Any:
-            asked = {"name": shown, "size": video.size, "content_type": "video/mp4"}
-            data = {**asked, "on_duplicate": "overwrite", **where}
             answer = self._once(name, "POST", f"courses/{self.course}/files", data=data)
             return self._send_bytes(video, self.decoded(answer.content, _Ticket, name))
 
@@ -153,25 +144,22 @@ class Canvas(upload.Service):
             raise
 
     def _send_bytes(self, video: Video, ticket: _Ticket) -> Any:
-        """The answer of the store to which the token does not go."""
+        """The answer of the store, to which the token does not go."""
         from requests_toolbelt import MultipartEncoder, MultipartEncoderMonitor
 
-        name, told = video.video, 0
+        name, sent = video.video, 0
         if not upload.is_safe(ticket.upload_url):
             self.malformed(name, "an https address for the data")
 
         def tell(body: Any) -> None:
-            nonlocal told
-            quarter = body.bytes_read * 4 // body.len
-            if quarter != told:
-                told = quarter
-                self.say(f"{name}: {quarter * 25} %")
+            nonlocal sent
+            self.progress(name, sent, body.bytes_read, body.len)
+            sent = body.bytes_read
 
         with video.path.open("rb") as file:
             fields: dict[str, Any] = {k: str(v) for k, v in ticket.upload_params.items()}
-            fields["file"] = (name, file, "video/mp4")
-            # reads the file bit by bit; "file" must come last
-            body = MultipartEncoderMonitor(MultipartEncoder(fields), tell)
+            fields["file"] = (name, file, "video/mp4")  # must come last
+            body = MultipartEncoderMonitor(MultipartEncoder(fields), tell)  # reads bit by bit
             kind = {"Content-Type": body.content_type}
             return self._sent(name, "POST", ticket.upload_url, data=body, headers=kind)
 
@@ -180,21 +168,25 @@ class Canvas(upload.Service):
         for _ in range(_HOPS):
             with suppress(LectureError):
                 return self.decoded(answer.content, _File, name)
-            location = answer.headers.get("Location")
-            if not location:
-                break
+            location = answer.headers.get("Location", "")
             with suppress(ValueError):
-                location = urljoin(answer.url, location)
+                location = location and urljoin(answer.url, location)
             if not upload.is_safe(location):
                 break
-            headers = self._token if upload.origin(location) == upload.origin(self.url) else {}
-            look = partial(self._sent, name, "GET", location, headers=headers)
-            answer = self.retry(f"Canvas: {name}", look)
+            answer = self._asked(name, "GET", location, redirected=True)
         self.malformed(name, "a confirmation of the file")
 
     def _captions(self, video: Video, file: _File) -> None:
-        """Put all tracks; Canvas takes away those that are not among them."""
-        media = self._media(video, file)
+        """Put all tracks; Canvas takes away those that are not among them. It makes the media
+        object that they belong to a while after the file has come."""
+
+        def look() -> str:
+            found = self._get("files", f"courses/{self.course}/files/{file.id}", _File)
+            if found.media_entry_id in _NOT_YET:
+                raise Passing("Canvas is still converting the video")
+            return str(found.media_entry_id)
+
+        media = self.retry(f"Canvas: {video.video}: captions", look, _MEDIA_TRIES)
         tracks = [
             {"locale": language, "kind": "subtitles", "content": read_text(video.file(name))}
             for language, name in video.captions.items()
@@ -203,30 +195,14 @@ class Canvas(upload.Service):
         self._asked("captions", "PUT", path, json=tracks)
         self.say(f"{video.video}: captions {', '.join(video.captions)}")
 
-    def _media(self, video: Video, file: _File) -> str:
-        """The media object of a file: Canvas makes it a while after the file has come."""
-
-        def look() -> str:
-            found = self._get("files", f"courses/{self.course}/files/{file.id}", _File)
-            if found.media_entry_id in _NOT_YET:
-                raise Passing("Canvas is still converting the video")
-            return str(found.media_entry_id)
-
-        return self.retry(f"Canvas: {video.video}: captions", look, _MEDIA_TRIES)
-
-    @property
-    def _token(self) -> dict[str, str]:
-        """The header that lets us in."""
-        return {"Authorization": f"Bearer {self.token}"}
-
     def _get(self, what: str, path: str, shape: type[Any]) -> Any:
         """What is at a path. Raises LectureError where nothing is."""
         return self.decoded(self._asked(what, "GET", path).content, shape, what)
 
-    def _find(self, what: str, path: str, shape: type[Any]) -> Any:
-        """The same; None where nothing is."""
+    def _find(self, path: str, shape: type[Any]) -> Any:
+        """The same of files; None where nothing is."""
         try:
-            return self._get(what, path, shape)
+            return self._get("files", path, shape)
         except Refusal as error:
             if error.status != 404:
                 raise
@@ -236,12 +212,15 @@ class Canvas(upload.Service):
         """The answer to a request, tried again where that may help."""
         return self.retry(f"Canvas: {what}", lambda: self._once(what, method, path, **how))
 
-    def _once(self, what: str, method: str, path: str, **how: Any) -> Any:
-        """The same, tried once. Raises LectureError for one that leads elsewhere: requests would
-        follow without the token, and make a GET of a POST."""
+    def _once(self, what: str, method: str, path: str, redirected: bool = False, **how: Any) -> Any:
+        """The same, tried once; with the token, unless the address is that of another server.
+        Raises LectureError for an answer that leads elsewhere, unless that is expected: requests
+        would follow without the token, and make a GET of a POST."""
         url = urljoin(f"{self.url}/api/v1/", path)
-        answer = self._sent(what, method, url, headers=self._token, **how)
-        if answer.status_code >= 300:
+        own = upload.origin(url) == upload.origin(self.url)
+        headers = {"Authorization": f"Bearer {self.token}"} if own else {}
+        answer = self._sent(what, method, url, headers=headers, **how)
+        if answer.status_code >= 300 and not redirected:
             self._elsewhere(answer.headers.get("Location", ""))
         return answer
 
@@ -249,10 +228,9 @@ class Canvas(upload.Service):
         """The answer to a request, unless it is a refusal."""
         import requests
 
+        how |= {"allow_redirects": False, "timeout": _TIMEOUT}
         try:
-            answer = self._session.request(
-                method, url, allow_redirects=False, timeout=_TIMEOUT, **how
-            )
+            answer = self._session.request(method, url, **how)
         except requests.exceptions.RequestException as error:
             if isinstance(error, ValueError):
                 self.malformed(what, "an address")
@@ -279,10 +257,15 @@ class Canvas(upload.Service):
         refuse("Canvas", URL, "the address of a Canvas", redirected)
 
 
-def connect(course: str | None, retry: Retry, say: Callable[[str], None]) -> Canvas:
+def names(course: str | None) -> tuple[str, ...]:
+    """The variables of the environment that an upload needs."""
+    return (URL, "CANVAS_TOKEN") if course else (URL, "CANVAS_TOKEN", COURSE)
+
+
+def connect(course: str | None, retry: Retry) -> Canvas:
     """With credentials from the environment; ``course`` from there, too, if it is None."""
-    url, token, *named = upload.credentials(NAMES if course else (*NAMES, COURSE))
-    return Canvas(url, token, course or named[0], retry, say)
+    url, token, *named = upload.credentials(names(course))
+    return Canvas(url, token, course or named[0], retry)
 
 
 def plan(published: Published, course: str | None) -> list[str]:
@@ -290,7 +273,7 @@ def plan(published: Published, course: str | None) -> list[str]:
     lines = [f"course: {course or f'as {COURSE} says'}", f"folder: {_folder(published)}"]
     for video in published.videos:
         lines += [
-            f"file: {video.video}, {_mb(video.size)}; an existing one of that name is replaced",
+            f"file: {video.video}, {video.megabytes}; an existing one of that name is replaced",
             f"  captions: {', '.join(video.captions.values())}",
         ]
     return lines
@@ -298,7 +281,3 @@ def plan(published: Published, course: str | None) -> list[str]:
 
 def _folder(published: Published) -> str:
     return f"transformer-lecture/{published.item}"
-
-
-def _mb(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"

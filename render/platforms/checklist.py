@@ -14,7 +14,7 @@ from render.base.reader import Reader
 from render.media.timedtext import clock
 from render.platforms import rules
 from render.platforms.facts import chapters_in
-from render.platforms.rules import ENGLISH, Finding, Platform, Rule, Wording
+from render.platforms.rules import ENGLISH, Finding, Platform, Wording
 
 if TYPE_CHECKING:
     from render.platforms.folder import PublishedVideo
@@ -92,19 +92,12 @@ def _files(names: Sequence[str], language: str) -> str:
 def platforms_page() -> str:
     """docs/platforms.md: every rule of every platform with its source."""
     known = rules.platforms().values()
-
-    def expected(rule: Rule) -> str:
-        return ENGLISH.expected(rule).replace("|", "\\|")
-
-    def ways(platform: Platform) -> str:
-        return " or ".join(_CHAPTERS[way] for way in platform.chapters)
-
     return template.render(
         "publish/platforms.md.jinja",
         platforms=known,
         published=_PUBLISHED,
-        ways=ways,
-        expected=expected,
+        ways=_CHAPTERS,
+        expected=ENGLISH.expected,
         sources={rule.source.key: rule.source for p in known for rule in p.rules}.values(),
     )
 

@@ -21,7 +21,7 @@ from render.platforms import checklist as checklists
 from render.platforms import facts, rules
 from render.platforms.checklist import checklist
 from render.platforms.facts import Fact
-from render.platforms.rules import ENGLISH, Finding, Platform, overlong
+from render.platforms.rules import ENGLISH, Finding, Platform
 
 MANIFEST = "publish.json"
 FORM = 1  # of the manifest
@@ -83,7 +83,7 @@ class PublishedVideo:
         missing or is not what it should be."""
         about, texts = f"the texts of {self.video_name}", self.texts
         found = facts.of_video(self.video, self.video_name)
-        seconds = _length(found)
+        seconds = next(fact.value for fact in found if fact.what == "video length")
         found += facts.of_cover(self.side.cover, self.cover_name)
         for form in platform.captions:
             for language, (name, source) in self.captions(form).items():
@@ -120,11 +120,8 @@ class Publication:
 
     def look(self) -> list[Finding]:
         """Everything that the platform does not take or advises against."""
-        found = []
-        for video in self.videos:
-            known = video.facts(self.platform)
-            found += self.platform.findings(known) + overlong(known, _length(known))
-        return found
+        looked_at = (video.facts(self.platform) for video in self.videos)
+        return [found for known in looked_at for found in self.platform.findings(known)]
 
     def make(self, folder: Path) -> list[str]:
         """Check everything, then write it into an empty folder; what is advised, in lines. Raises
@@ -212,8 +209,3 @@ def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Outp
     publication = Publication(platform, spec["item"], language, tuple(videos), target)
     facts = {"platform": platform.name, "advice": publication.make(folder)}
     return {**{path.name: path for path in folder.iterdir()}, "facts": facts}
-
-
-def _length(known: Sequence[Fact]) -> float:
-    """The length of a video in seconds, among the facts about it."""
-    return next(float(fact.value) for fact in known if fact.what == "video length")

@@ -43,6 +43,9 @@ class Source:
     key: str = ""
 
 
+_VIDEO = Source("the video they belong to", "", "")
+
+
 @dataclass(frozen=True, eq=False)
 class Rule:
     """``what`` names a fact, ``test`` one of :data:`TESTS`; ``advice`` stops no publication."""
@@ -82,15 +85,16 @@ class Platform:
         return [*kept, *more]
 
     def findings(self, facts: Iterable[Fact]) -> list[Finding]:
-        """Every fact that it does not take or advises against, in the order of its rules."""
-        by_what: dict[str, list[Fact]] = {}
-        for fact in facts:
-            by_what.setdefault(fact.what, []).append(fact)
+        """Every fact that it does not take or advises against, in the order of its rules; and
+        captions that go on after the video: those of another one."""
+        listed = list(facts)
+        lengths = [fact.value + _TOLERANCE for fact in listed if fact.what == "video length"]
+        own = [Rule("end of the captions", "at_most", length, _VIDEO) for length in lengths]
         return [
             Finding(fact, rule)
-            for rule in self.rules
-            for fact in by_what.get(rule.what, ())
-            if not rule.allows(fact.value)
+            for rule in (*self.rules, *own)
+            for fact in listed
+            if fact.what == rule.what and not rule.allows(fact.value)
         ]
 
 
@@ -103,13 +107,6 @@ class Finding:
 
     def __str__(self) -> str:
         return ENGLISH.told(self, [self.fact.where])
-
-
-def overlong(facts: Iterable[Fact], seconds: float) -> list[Finding]:
-    """Captions that go on after a video of ``seconds``: those of another one."""
-    source = Source("the video they belong to", "", "")
-    rule = Rule("end of the captions", "at_most", seconds + _TOLERANCE, source)
-    return [Finding(f, rule) for f in facts if f.what == rule.what and not rule.allows(f.value)]
 
 
 def faults(found: Sequence[Finding]) -> list[Finding]:
@@ -141,13 +138,11 @@ def _platform(
 ) -> Platform:
     rules = shaped(said.get("rules", []), list[dict[str, Any]], file, f"{key}.rules")
     listed = shaped({**said, "rules": []}, Platform, file, key)
-    for name, values, allowed in (
-        ("publish", (listed.publish,), PUBLISHED),
-        ("captions", listed.captions, CAPTIONS),
-        ("chapters", listed.chapters, CHAPTERS),
-    ):
-        for value in values:
-            _one_of(file, f"{key}.{name}", value, allowed)
+    _one_of(file, f"{key}.publish", listed.publish, PUBLISHED)
+    for value in listed.captions:
+        _one_of(file, f"{key}.captions", value, CAPTIONS)
+    for value in listed.chapters:
+        _one_of(file, f"{key}.chapters", value, CHAPTERS)
     checked = (_rule(file, f"{key}.rules[{n}]", one, sources) for n, one in enumerate(rules))
     return replace(listed, key=key, rules=tuple(checked))
 
@@ -213,20 +208,15 @@ class Wording:
 
     def expected(self, rule: Rule) -> str:
         """What a rule asks for: ``at most 8.6 GB``."""
-        value = rule.value
-        match rule.test:
-            case "at_most":
-                return self.at_most.format(value=self.shown(rule.what, value))
-            case "at_least":
-                return self.at_least.format(value=self.shown(rule.what, value))
-            case "one_of":
-                return self.either.join(self.shown(rule.what, one) for one in value)
-            case "matches":
-                return self.named.format(value=value) if "name" in rule.what else f"{value}"
-            case "without":
-                return self.without.format(value=" ".join(value))
-            case _:
-                return self.shown(rule.what, value)
+        value, what = rule.value, rule.what
+        if rule.test == "one_of":
+            return self.either.join(self.shown(what, one) for one in value)
+        if rule.test == "matches":
+            return self.named.format(value=value) if "name" in what else f"{value}"
+        if rule.test == "without":
+            return self.without.format(value=" ".join(value))
+        form = {"at_most": self.at_most, "at_least": self.at_least}.get(rule.test, "{value}")
+        return form.format(value=self.shown(what, value))
 
     def shown(self, what: str, value: Any) -> str:
         """A value with its unit, as people write it."""
@@ -235,19 +225,16 @@ class Wording:
             return self.yes if value else self.no
         if isinstance(value, str):
             return value if len(value) <= _TAKES else f"{value[: _TAKES - 1]}…"
-        if unit == "bytes":
-            return self._bytes(value)
         if unit == "seconds":
             return self._seconds(value)
+        if unit == "bytes":
+            for size, name in ((1_000_000_000, "GB"), (1_000_000, "MB")):
+                if value >= size:
+                    return self.size.format(large=f"{value / size:.4g} {name}", count=value)
+            return self.bytes.format(count=value)
         number = f"{value:.3g}" if isinstance(value, float) else f"{value}"
         name = self.names.get(unit) or (unit.removesuffix("s") if value == 1 else unit)
         return f"{number} {name}".strip()
-
-    def _bytes(self, count: int) -> str:
-        for size, name in ((1_000_000_000, "GB"), (1_000_000, "MB")):
-            if count >= size:
-                return self.size.format(large=f"{count / size:.4g} {name}", count=count)
-        return self.bytes.format(count=count)
 
     def _seconds(self, seconds: float) -> str:
         if seconds < 60:

@@ -5,27 +5,26 @@ ask seven times in silence where a certificate or a host is wrong."""
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
-import tenacity
 from msgspec import Struct, structs
 
 from engine.errors import LectureError
 from engine.reader import refuse
 from render.base import files
-from render.base.reader import Reader, parsed, read_state, shaped
+from render.base.reader import Reader, parsed, shaped
 from render.platforms.folder import FORM, MANIFEST
 
 T = TypeVar("T")
@@ -57,21 +56,12 @@ class Video(Struct, frozen=True):
     def stem(self) -> str:
         return self.path.stem
 
+    @property
+    def megabytes(self) -> str:
+        return f"{self.size / 1e6:.1f} MB"
+
     def file(self, name: str) -> Path:
         return Path(self.folder, name)
-
-    def check(self, manifest: Path) -> None:
-        """Raise LectureError where one of its files is gone or another."""
-        for name in (self.video, self.cover, *self.captions.values()):
-            if Path(name).name != name:
-                found = f"{name!r}, which is not a file name"
-                refuse(manifest, None, "names of files beside it", found)
-            if not self.file(name).is_file():
-                refuse(self.file(name), None, "a file (publish again)", "nothing")
-        size = self.path.stat().st_size
-        if size != self.size:
-            expected = f"{self.size} bytes, as published (publish again)"
-            refuse(self.path, "size", expected, f"{size}")
 
 
 class Published(Struct, frozen=True):
@@ -99,8 +89,21 @@ def read(folder: Path, platform: str) -> Published:
         refuse(folder, None, f"a folder published for {platform}", f"one for {said.platform}")
     videos = tuple(structs.replace(video, folder=str(folder)) for video in said.videos)
     for video in videos:
-        video.check(path)
+        _check_files(video, path)
     return structs.replace(said, folder=str(folder), videos=videos)
+
+
+def _check_files(video: Video, manifest: Path) -> None:
+    for name in (video.video, video.cover, *video.captions.values()):
+        if Path(name).name != name:
+            found = f"{name!r}, which is not a file name"
+            refuse(manifest, None, "names of files beside it", found)
+        if not video.file(name).is_file():
+            refuse(video.file(name), None, "a file (publish again)", "nothing")
+    size = video.path.stat().st_size
+    if size != video.size:
+        expected = f"{video.size} bytes, as published (publish again)"
+        refuse(video.path, "size", expected, f"{size}")
 
 
 def find(root: Path, platform: str) -> Path:
@@ -114,44 +117,40 @@ def find(root: Path, platform: str) -> Path:
     refuse(None, "folder", expected, ", ".join(map(str, found)) or "none")
 
 
-class Note(dict[str, Any]):
-    """What is remembered of a video; empty where nothing is."""
+class Note(Struct):
+    """What is remembered of a video in an account: its ``file`` on Canvas, its ``id`` on YouTube
+    and the ``old`` ones that it replaces, and digests of what was sent."""
 
-    state: UploadState
-
-    def save(self, **facts: Any) -> None:
-        """Remember more, or anew; None forgets. It is on the disk before this returns. Raises
-        LectureError where that fails."""
-        self.update(facts)
-        for name in [name for name, value in self.items() if value is None]:
-            del self[name]
-        self.state.save()
+    file: int = 0
+    sha256: str = ""
+    id: str = ""
+    old: list[str] = []
+    session: str = ""
+    session_of: str = ""
+    captions: dict[str, str] = {}
+    cover: str = ""
 
 
 class UploadState:
-    """A :class:`Note` for each account and video.
+    """A :class:`Note` for each account and video, in a small file beside the published folder.
 
-    They lie in a small file beside the published folder, which outlives the folder that each
-    publication replaces; they make a second upload replace the first. Sessions in it let whoever
-    has them send bytes, so only its owner can read it. An unreadable file counts as none:
-    everything is then found again on the platform itself.
+    It outlives the folder, which each publication replaces, and makes a second upload replace the
+    first. Sessions in it let whoever has them send bytes, so only its owner can read it. An
+    unreadable file counts as none: everything is then found again on the platform itself.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder.with_name(f"{folder.name}.uploads.json")
-        self._notes: dict[str, Any] = read_state(self.path)
+        self._notes: dict[str, Note] = {}
+        with suppress(LectureError):
+            self._notes = Reader().json(self.path, dict[str, Note])
 
     def of(self, account: str, stem: str) -> Note:
-        """The note on a video; it is kept when it is saved."""
-        if not isinstance(self._notes.get(account), dict):
-            self._notes[account] = {}
-        found = self._notes[account].get(stem)
-        note = self._notes[account][stem] = Note(found if isinstance(found, dict) else {})
-        note.state = self
-        return note
+        return self._notes.setdefault(f"{account} {stem}", Note())
 
     def save(self) -> None:
-        text = json.dumps(self._notes, ensure_ascii=False, indent=1)
+        """All notes are on the disk before this returns. Raises LectureError where that fails."""
+        text = msgspec.json.format(msgspec.json.encode(self._notes), indent=1)
         files.write(self.path, text, durable=True, mode=0o600)
 
 
@@ -223,7 +222,6 @@ class Passing(Exception):
 
     def __init__(self, reason: str, after: str | float = 0.0) -> None:
         super().__init__(reason)
-        self.reason = reason
         try:
             self.after = float(after)
         except ValueError:  # a date
@@ -233,7 +231,7 @@ class Passing(Exception):
 @dataclass
 class Retry:
     """``first``: seconds of the first pause, doubled each time up to ``longest``; after ``tries``
-    failures it gives up. ``reached``: somebody has answered before."""
+    failures it gives up. ``say`` gets a line for each; ``reached``: somebody has answered."""
 
     tries: int = 7
     first: float = 1.0
@@ -246,29 +244,18 @@ class Retry:
         """``work()``, again while it fails with :class:`Passing`; ``tries``: another number of
         them. Raises LectureError at last."""
         tries = tries or self.tries
-
-        def pause(state: Any) -> float:
-            grown = min(self.longest, self.first * 2.0 ** (state.attempt_number - 1))
-            asked = min(state.outcome.exception().after, 10 * self.longest)
-            return float(max(grown * random.uniform(0.7, 1.3), asked))
-
-        def tell(state: Any) -> None:
-            reason, seconds = state.outcome.exception().reason, state.next_action.sleep
-            self.say(f"{what}: {reason}; again in {seconds:.0f} s")
-
-        again = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(Passing),
-            stop=tenacity.stop_after_attempt(tries),
-            wait=pause,
-            before_sleep=tell,
-            sleep=self.sleep,
-            reraise=True,
-        )
-        try:
-            found: T = again(work)
-        except Passing as error:
-            said = f"{error.reason}, {tries} times (what was sent is kept; try again later)"
-            raise LectureError(where=what, expected="an answer", found=said) from error
+        for attempt in count():
+            try:
+                found = work()
+                break
+            except Passing as error:
+                if attempt == tries - 1:
+                    said = f"{error}, {tries} times (what was sent is kept; try again later)"
+                    raise LectureError(where=what, expected="an answer", found=said) from error
+                pause = min(self.longest, self.first * 2.0**attempt) * random.uniform(0.7, 1.3)
+                pause = max(pause, min(error.after, 10 * self.longest))
+                self.say(f"{what}: {error}; again in {pause:.0f} s")
+                self.sleep(pause)
         self.reached = True
         return found
 
@@ -283,6 +270,14 @@ class Service:
     refusals: Mapping[int | str, tuple[str, str]]
     secrets: Sequence[str]
     retry: Retry
+
+    def say(self, line: str) -> None:
+        self.retry.say(line)
+
+    def progress(self, video: str, before: int, now: int, size: int) -> None:
+        """Say how much of a video has been sent, at every quarter."""
+        if before * 4 // size != now * 4 // size:
+            self.say(f"{video}: {now * 100 // size} %")
 
     def refusal(self, status: int, what: str, said: str, reason: str = "") -> Refusal:
         """What is to be done about a refusal of ``what``."""
@@ -312,24 +307,23 @@ class Service:
         """What it means that a request got no answer. Who has answered before must be at the right
         address."""
         causes = list(_causes(error))
-
-        def wrong(expected: str, found: str) -> LectureError:
-            return LectureError(where=self.name, field=self.server, expected=expected, found=found)
-
         for cause in causes:
             match cause:
                 case ssl.SSLCertVerificationError():
+                    expected = "a server whose certificate this computer trusts"
                     found = cause.verify_message or "another"
-                    return wrong("a server whose certificate this computer trusts", found)
                 case ssl.SSLError() if not isinstance(cause, _CUT):
+                    expected = "a server that speaks TLS (https)"
                     found = (cause.reason or "another").replace("_", " ").lower()
-                    return wrong("a server that speaks TLS (https)", found)
                 case socket.gaierror(errno=socket.EAI_NONAME) if not self.retry.reached:
-                    return wrong("the name of a server that exists", "an unknown one")
+                    expected, found = "the name of a server that exists", "an unknown one"
                 case socket.gaierror():
                     return Passing("the server's name cannot be looked up (is there a network?)")
                 case ConnectionRefusedError():
                     return Passing("the server refuses connections")
+                case _:
+                    continue
+            return LectureError(where=self.name, field=self.server, expected=expected, found=found)
         if any("timeout" in type(cause).__name__.lower() for cause in causes):
             return Passing("no answer in time")
         return Passing("the connection was lost")

@@ -9,16 +9,16 @@ YouTube has processed that, deletes the old video.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from engine.reader import refuse
 from render.base.reads import sha256
 from render.platforms import upload
 from render.platforms.rules import named
-from render.platforms.upload import Note, Passing, Published, Retry, UploadState, Video
-from render.platforms.youtube_service import Item, Service, new_client, small
+from render.platforms.upload import Note, Passing, Published, Refusal, Retry, UploadState, Video
+from render.platforms.youtube_service import Item, Service, is_own, new_client
 
 NAMES = ("YOUTUBE_CLIENT_ID", "YOUTUBE_CLIENT_SECRET", "YOUTUBE_REFRESH_TOKEN")
 PRIVACY = ("private", "unlisted", "public")
@@ -27,14 +27,8 @@ _EDUCATION = "27"  # the category's number
 _MARK = "tfl"  # begins the tag by which a video is found again
 _DIGITS = 10  # of each digest in it
 _LOST = ("failed", "rejected", "deleted", "terminated")
+_GONE = (404, 410)  # a session that YouTube has forgotten, after about a week
 _PROCESSING_TRIES = 16  # doubling from a second up to a minute: about ten minutes
-
-
-@dataclass(frozen=True)
-class _Channel:
-    id: str
-    snippet: dict[str, Any]
-    contentDetails: dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -45,39 +39,39 @@ class _Listed:
 
 
 @dataclass
-class YouTube:
-    """The channel that the credentials belong to. ``say`` gets one line per thing done."""
+class YouTube(Service):
+    """The channel that the credentials belong to."""
 
-    service: Service
     privacy: str = ""  # as that of the video that is replaced, or else private
     replace: bool = False
-    say: Callable[[str], None] = print
 
     def upload(self, published: Published, state: UploadState) -> None:
         """Send what is new or has changed. Raises LectureError where YouTube refuses."""
-        parts = "id,snippet,contentDetails"
-        channels = self.service.all("channels", _Channel, part=parts, mine=True)
+        channels = self.all("channels", Item, part="id,snippet,contentDetails", mine=True)
         if not channels:
             refuse("YouTube", None, "an account with a channel", "one without")
-        channel = channels[0]
-        self._uploads = channel.contentDetails.get("relatedPlaylists", {}).get("uploads", "")
-        self.say(f"YouTube: channel {channel.snippet.get('title')}")
+        (channel, *_), self._state = channels, state
+        lists = channel.contentDetails.get("relatedPlaylists")
+        if not isinstance(lists, dict):
+            self.malformed("channels", "lists of videos")
+        self._uploads = lists.get("uploads", "")
+        self.say(f"YouTube: channel {channel.snippet.title}")
         for video in published.videos:
             note = state.of(f"youtube {channel.id}", video.stem)
             self._video(published, video, note)
             self._captions(video, note)
             self._cover(video, note)
             self._remove_old(video, note)
-            self.say(f"{video.video}: https://youtu.be/{note['id']}")
+            self.say(f"{video.video}: https://youtu.be/{note.id}")
 
     def _found(self, published: Published, video: Video, note: Note) -> list[Item]:
         """The videos of this lecture on the channel, those with the same file first."""
         marked = mark(published, video)
-        ours = self._videos(note["id"]) if isinstance(note.get("id"), str) else []
+        ours = self._videos(note.id) if note.id else []
         if not ours:
             # a channel that never had a video has no list of them
             query = {"part": "contentDetails", "playlistId": self._uploads, "maxResults": 50}
-            there = self.service.all("playlistItems", _Listed, missing="playlistNotFound", **query)
+            there = self.all("playlistItems", _Listed, missing="playlistNotFound", **query)
             ids = [one.contentDetails.get("videoId", "") for one in there]
             for start in range(0, len(ids), 50):
                 ours += self._videos(",".join(ids[start : start + 50]))
@@ -85,7 +79,7 @@ class YouTube:
         return sorted(ours, key=lambda one: _mark_of(one) != marked)
 
     def _videos(self, ids: str) -> list[Item]:
-        return self.service.all("videos", Item, part="snippet,status,processingDetails", id=ids)
+        return self.all("videos", Item, part="snippet,status,processingDetails", id=ids)
 
     def _video(self, published: Published, video: Video, note: Note) -> None:
         """Leaves in ``note`` the id of the video as it is to be."""
@@ -94,10 +88,11 @@ class YouTube:
         body: dict[str, Any] = {"snippet": snippet(published, video, marked)}
         old = [one.id for one in found]
         if found and _mark_of(found[0]) == marked:
-            others = sorted({*note.get("old", []), *old[1:]})
-            note.save(id=old[0], old=others, session=None, session_of=None)
-            body["id"] = old[0]
-            self.service.call(video.video, "videos", "update", part="snippet", body=body)
+            note.id, note.old = old[0], sorted({*note.old, *old[1:]})
+            note.session = ""
+            self._state.save()
+            body["id"] = note.id
+            self.call(video.video, "videos", "update", part="snippet", body=body)
             self.say(f"{video.video}: already uploaded, unchanged; title, description, tags")
             return
         if old and not self.replace:
@@ -113,66 +108,86 @@ class YouTube:
             "selfDeclaredMadeForKids": False,
             "embeddable": True,
         }
-        sent = self.service.send(video, body, note, self.say)
-        note.save(id=sent, old=old, session=None, session_of=None, captions=None, cover=None)
+        note.id, note.old = self._sent(video, body, note), old
+        note.session, note.captions, note.cover = "", {}, ""
+        self._state.save()
+
+    def _sent(self, video: Video, body: dict[str, Any], note: Note) -> str:
+        """The id of a video that is sent; a session that was begun is gone on with."""
+
+        def keep(session: str) -> None:
+            note.session, note.session_of = session, video.sha256
+            self._state.save()
+
+        if note.session_of == video.sha256 and is_own(note.session):
+            self.say(f"{video.video}: resuming an interrupted upload")
+            try:
+                return self.send(video, body, note.session, keep)
+            except Refusal as error:
+                if error.status not in _GONE:
+                    raise
+        self.say(f"{video.video}: sending {video.megabytes}")
+        return self.send(video, body, "", keep)
 
     def _captions(self, video: Video, note: Note) -> None:
         """One track for each language, in place of the one that was there."""
-        there = self._tracks(note["id"])
-        sent: dict[str, str] = note.get("captions", {})
+        there = self._tracks(note.id)
         for language, name in video.captions.items():
             tag, digest = LANGUAGES[language], sha256(video.file(name))
-            if tag in there and sent.get(tag) == digest:
+            if tag in there and note.captions.get(tag) == digest:
                 continue
-            self._track(note["id"], language, video.file(name).read_bytes(), there)
-            note.save(captions=sent | {tag: digest})
-            sent = note["captions"]
+            self._track(note.id, language, video.file(name).read_bytes(), there)
+            note.captions[tag] = digest
+            self._state.save()
             self.say(f"{video.video}: captions {language}")
 
     def _tracks(self, identity: str) -> dict[str, str]:
         """The ids of the tracks without a name of their own, by language."""
         return {
             track.snippet.language: track.id
-            for track in self.service.all("captions", Item, part="snippet", videoId=identity)
+            for track in self.all("captions", Item, part="snippet", videoId=identity)
             if track.snippet.trackKind.lower() == "standard" and not track.snippet.name
         }
 
     def _track(self, identity: str, language: str, data: bytes, there: dict[str, str]) -> None:
         """Send one track. When the answer was lost it may have come: so it looks again first."""
         tag, known = LANGUAGES[language], [there]
-        captions = self.service.client.captions()
+        captions, what = self.client.captions(), f"captions {language}"
 
-        def work() -> Any:
+        def work() -> None:
             tracks = known.pop() if known else self._tracks(identity)
+            body: dict[str, Any]
             if tag in tracks:
                 method, body = captions.update, {"id": tracks[tag], "snippet": {"isDraft": False}}
             else:
                 told = {"videoId": identity, "language": tag, "name": ""}
                 method, body = captions.insert, {"snippet": told}
-            return small(method, data, part="snippet", body=body).execute()
+            self.send_file(what, method, data, part="snippet", body=body)
 
-        self.service.ask(f"captions {language}", work)
+        self.retry(f"YouTube: {what}", work)
 
     def _cover(self, video: Video, note: Note) -> None:
         cover = video.file(video.cover)
         digest = sha256(cover)
-        if note.get("cover") != digest:
-            method = self.service.client.thumbnails().set
-            request = small(method, cover.read_bytes(), "image/png", videoId=note["id"])
-            self.service.ask("cover", request.execute)
-            note.save(cover=digest)
+        if note.cover != digest:
+            method, data = self.client.thumbnails().set, cover.read_bytes()
+            send = partial(self.send_file, "cover", method, data, "image/png", videoId=note.id)
+            self.retry("YouTube: cover", send)
+            note.cover = digest
+            self._state.save()
             self.say(f"{video.video}: cover")
 
     def _remove_old(self, video: Video, note: Note) -> None:
         """Delete the videos that this one replaces, when YouTube can show it."""
-        old = list(note.get("old", [])) if self.replace else []
+        old = list(note.old) if self.replace else []
         if old:
-            self._wait(video, note["id"], old)
+            self._wait(video, note.id, old)
         for one in old:
             if self._videos(one):
-                self.service.call("the old video", "videos", "delete", id=one)
-            note.save(old=[other for other in note["old"] if other != one])
-            self.say(f"https://youtu.be/{one}: deleted, replaced by {note['id']}")
+                self.call("the old video", "videos", "delete", id=one)
+            note.old.remove(one)
+            self._state.save()
+            self.say(f"https://youtu.be/{one}: deleted, replaced by {note.id}")
 
     def _wait(self, video: Video, identity: str, old: list[str]) -> None:
         """Until YouTube has processed a video. Raises LectureError where it does not in time, or
@@ -189,7 +204,7 @@ class YouTube:
             if not done or found[0].status.uploadStatus != "processed":
                 raise Passing("YouTube is still processing the new video, the old one is kept")
 
-        self.service.retry(f"YouTube: {video.video}", look, _PROCESSING_TRIES)
+        self.retry(f"YouTube: {video.video}", look, _PROCESSING_TRIES)
 
 
 def _lost(video: Item) -> str:
@@ -225,13 +240,12 @@ def snippet(published: Published, video: Video, marked: str) -> dict[str, Any]:
     }
 
 
-def connect(privacy: str, replace: bool, retry: Retry, say: Callable[[str], None]) -> YouTube:
+def connect(privacy: str, replace: bool, retry: Retry) -> YouTube:
     """With credentials from the environment."""
     if privacy and privacy not in PRIVACY:
         refuse(None, "--privacy", ", ".join(PRIVACY), repr(privacy))
     client, secret, refresh = upload.credentials(NAMES)
-    service = Service(new_client(client, secret, refresh), (secret, refresh), retry)
-    return YouTube(service, privacy, replace, say)
+    return YouTube(new_client(client, secret, refresh), (secret, refresh), retry, privacy, replace)
 
 
 def plan(published: Published, privacy: str) -> list[str]:
@@ -240,7 +254,7 @@ def plan(published: Published, privacy: str) -> list[str]:
     for video in published.videos:
         tags = named("youtube").tags(video.tags, mark(published, video))
         lines += [
-            f"video: {video.video}, {video.size / 1e6:.1f} MB, {privacy}; if it is on the "
+            f"video: {video.video}, {video.megabytes}, {privacy or 'private'}; if it is on the "
             "channel already, only texts, captions and cover",
             f"  title: {video.title}",
             f"  description: {len(video.description)} characters",

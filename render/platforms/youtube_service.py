@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -14,13 +15,12 @@ from engine.reader import refuse
 from render.base.failure import need
 from render.base.reader import parsed
 from render.platforms import upload
-from render.platforms.upload import Note, Passing, Refusal, Retry, Video
+from render.platforms.upload import Passing, Refusal, Retry, Video
 
 T = TypeVar("T")
 EXTRA = ("youtube", "./render.sh upload youtube")
 SERVER = "YOUTUBE_API_URL"  # another address than Google's, for a stand-in or a gateway
 PIECE = 8 * 1024 * 1024  # bytes; YouTube wants a multiple of 256 KiB
-_FIRST = 256 * 1024  # of the first piece, after which the session is known and kept
 _TOKENS = "https://oauth2.googleapis.com/token"
 _TIMEOUT = 120  # seconds without a byte
 _BUSY = ("rateLimitExceeded", "userRateLimitExceeded", "backendError", "internalError")
@@ -34,18 +34,17 @@ _REFUSALS: dict[int | str, tuple[str, str]] = {
     "odd": ("", "an answer as YouTube gives it"),
     **dict.fromkeys(_DAILY, _QUOTA),
 }
-_GONE = (404, 410)  # a session that YouTube has forgotten, after about a week
-_TENTHS = 4  # of a video, and another line is said
 
 
 @dataclass(frozen=True)
 class Snippet:
-    """What is looked at of a video (tags) or a track of captions."""
+    """What is looked at of a video (tags), a track of captions, or a channel (title)."""
 
     tags: tuple[str, ...] = ()
     language: str = ""
     trackKind: str = "standard"
     name: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,13 @@ class State:
 
 @dataclass(frozen=True)
 class Item:
-    """A video, or a track of captions."""
+    """A video, a track of captions, or a channel with its lists of videos."""
 
     id: str
     snippet: Snippet = Snippet()
     status: State = State()
     processingDetails: State = State()
+    contentDetails: dict[str, Any] = field(default_factory=dict)
 
 
 def is_own(url: str) -> bool:
@@ -111,7 +111,7 @@ def new_client(client: str, secret: str, refresh: str) -> Any:
     return build_from_document(document, http=Own(known, http=http))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Service(upload.Service):
     """Asks, and asks again."""
 
@@ -147,22 +147,56 @@ class Service(upload.Service):
             request = method.list_next(request, answer) if "nextPageToken" in answer else None
         return items
 
+    def send_file(
+        self, what: str, method: Callable[..., Any], data: bytes, kind: str = "", **query: Any
+    ) -> Any:
+        """Send a file that goes at once, captions or a cover, through ``method``, tried once."""
+        from googleapiclient.http import MediaInMemoryUpload
+
+        body = MediaInMemoryUpload(data, mimetype=kind or "application/octet-stream")
+        return self._once(what, method(media_body=body, **query).execute)
+
     def send(
-        self, video: Video, body: dict[str, Any], note: Note, say: Callable[[str], None]
+        self, video: Video, body: dict[str, Any], session: str, keep: Callable[[str], None]
     ) -> str:
-        """Send a video; its id. The session that YouTube opens for it is kept in ``note``, so that
-        the next run goes on where this one was cut off."""
-        begun = note.get("session") if note.get("session_of") == video.sha256 else ""
-        sending = _Sending(self, video, body, note, say)
-        if isinstance(begun, str) and begun and is_own(begun):
-            say(f"{video.video}: resuming an interrupted upload")
+        """Send a video, or what is missing of it in a ``session`` that was begun; its id. ``keep``
+        is told the session that YouTube opens for it, so that the next run can go on where this
+        one was cut off."""
+        name = video.video
+        request = self.client.videos().insert(
+            part="snippet,status",
+            body=body,
+            notifySubscribers=False,
+            media_body=_media(video.path),
+        )
+        request.resumable_uri = session or None
+        request._in_error_state = bool(session)  # asks first how much has arrived
+        done = None
+
+        def send_piece() -> Any:
+            """What YouTube says of the video, after the last piece. Raises Passing where nothing
+            arrived."""
+            before, known = request.resumable_progress, request.resumable_uri
             try:
-                return sending.run(begun)
-            except Refusal as error:
-                if error.status not in _GONE:
+                _, done = self._once(name, request.next_chunk)
+                if done is None and request.resumable_progress <= before:
+                    raise Passing("YouTube accepts no more of the video")
+                return done
+            except Passing:  # the session may have been opened, or a part have come, before that
+                request._in_error_state = request.resumable_uri is not None
+                if request.resumable_progress <= before:
                     raise
-        say(f"{video.video}: sending {video.size / 1e6:.1f} MB")
-        return sending.run("")
+                return None
+            finally:
+                if request.resumable_uri and request.resumable_uri != known:
+                    keep(request.resumable_uri)
+
+        while done is None:
+            before = request.resumable_progress
+            done = self.retry(f"YouTube: {name}", send_piece)
+            if done is None:
+                self.progress(name, before, request.resumable_progress, max(1, video.size))
+        return self.decoded(done, Item, name).id
 
     def _once(self, what: str, work: Callable[[], T]) -> T:
         """Raises Passing for what may be over soon, LectureError for what is not."""
@@ -191,98 +225,22 @@ class Service(upload.Service):
             self.malformed(what, "an answer as YouTube gives it", "another")
 
     def _refused(self, error: Any, what: str) -> Exception:
-        status, reason = int(error.resp.status), _reason_of(error)
+        status, reason = int(error.resp.status), ""
+        with suppress(LectureError, LookupError, TypeError):  # it may give none
+            told = parsed(error.content, dict[str, Any], Path("YouTube"))["error"]
+            reason = str(told["errors"][0]["reason"])
         if status in upload.PASSING or reason in (*_BUSY, _THERE):
             return Passing(f"status {status}", error.resp.get("retry-after", 0))
         return self.refusal(status, what, reason, reason if status >= 400 else "odd")
 
 
-def _reason_of(error: Any) -> str:
-    """The reason that YouTube gives, one word of its own; empty without one."""
-    try:
-        told = parsed(error.content, dict[str, Any], Path("YouTube"))["error"]
-        return str(told["errors"][0]["reason"])
-    except (LectureError, LookupError, TypeError):
-        return ""
-
-
-@dataclass
-class _Sending:
-    """A video on its way."""
-
-    service: Service
-    video: Video
-    body: dict[str, Any]
-    note: Note
-    say: Callable[[str], None]
-
-    def run(self, session: str) -> str:
-        """Send what is missing; the id of the video."""
-        name, media = self.video.video, _media(self.video.path, "video/mp4")
-        request = self.service.client.videos().insert(
-            part="snippet,status", body=self.body, notifySubscribers=False, media_body=media
-        )
-        if session:
-            request.resumable_uri = session
-            request._in_error_state = True  # asks first how much has arrived
-        done = None
-        while done is None:
-            before = request.resumable_progress
-            done = self.service.retry(f"YouTube: {name}", lambda: self._piece(request))
-            media.begun = True
-            if done is None:
-                self._tell(before, request.resumable_progress)
-        return self.service.decoded(done, Item, name).id
-
-    def _piece(self, request: Any) -> Any:
-        """Send a piece; what YouTube says of the video, after the last one. Raises Passing where
-        nothing arrived."""
-        before = request.resumable_progress
-        try:
-            _, done = self.service._once(self.video.video, request.next_chunk)
-            if done is None and request.resumable_progress <= before:
-                raise Passing("YouTube accepts no more of the video")
-        except Passing:
-            # The session may have been opened, or a part have come, before that.
-            self._keep(request)
-            request._in_error_state = request.resumable_uri is not None
-            if request.resumable_progress > before:
-                return None
-            raise
-        self._keep(request)
-        return done
-
-    def _keep(self, request: Any) -> None:
-        if request.resumable_uri and self.note.get("session") != request.resumable_uri:
-            self.note.save(session=request.resumable_uri, session_of=self.video.sha256)
-
-    def _tell(self, before: int, now: int) -> None:
-        size = max(1, self.video.size)
-        if before * _TENTHS // size != now * _TENTHS // size:
-            self.say(f"{self.video.video}: {now * 100 // size} %")
-
-
-def small(
-    method: Callable[..., Any], data: bytes, kind: str = "application/octet-stream", **query: Any
-) -> Any:
-    """The request of a file that goes at once: captions, a cover."""
-    from googleapiclient.http import MediaInMemoryUpload
-
-    return method(media_body=MediaInMemoryUpload(data, mimetype=kind), **query)
-
-
-def _media(path: Path, kind: str) -> Any:
+def _media(path: Path) -> Any:
     """The file, read a piece at a time: a piece in memory can be sent again whole, which a stream
     that was read half cannot."""
     from googleapiclient.http import MediaFileUpload
 
     class Pieces(MediaFileUpload):  # type: ignore[misc]
-        begun = False
-
         def has_stream(self) -> bool:
             return False
 
-        def chunksize(self) -> int:
-            return PIECE if self.begun else min(PIECE, _FIRST)
-
-    return Pieces(str(path), mimetype=kind, chunksize=PIECE, resumable=True)
+    return Pieces(str(path), mimetype="video/mp4", chunksize=PIECE, resumable=True)

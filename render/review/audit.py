@@ -3,10 +3,8 @@ numbers of finished renders. Is every number the engine's, can every picture be 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,7 @@ from PIL import Image, ImageDraw
 import engine
 from engine.errors import LectureError
 from engine.reader import WEIGHT_BYTES, refuse
-from render.base.failure import Failure, attempt
-from render.base.process import share_out
+from render.base.failure import Failure, attempts
 from render.base.reader import Reader
 from render.media.captions.lint import faults as caption_faults
 from render.media.captions.write import cues, sentences
@@ -25,14 +22,14 @@ from render.media.quality import QUALITIES
 from render.media.sidecars import LANGUAGES
 from render.review import fault, layout, numbers
 from render.review.fault import Fault
-from scenes import onscreen, playthrough, texts, theme
+from scenes import onscreen, playthrough
 from scenes.base import LectureScene
-from scenes.onscreen import Box
 from scenes.record import Beat
 from scenes.registry import SceneInfo
 from scenes.settings import Settings, file_digest
 
-_EDGE = "#FF3B3B"  # of the box around a fault
+_EDGE, _ROOM = "#FF3B3B", 0.05  # of the box around a fault: colour, and room in frame units
+_FRAME_HEIGHT = 8.0  # in frame units
 
 
 @dataclass(frozen=True)
@@ -63,8 +60,7 @@ class Check:
 def run(checks: Sequence[Check], jobs: int) -> int:
     """Do checks, ``jobs`` at a time, and print what they find; returns the number of faults."""
     total = 0
-    tried = share_out(partial(attempt, _audit), checks, jobs)
-    for check, outcome in zip(checks, tried, strict=True):
+    for check, outcome in attempts(_audit, checks, jobs):
         if isinstance(outcome, Failure):
             print(f"{check.name}: cannot be played: {outcome.line}", flush=True)
             total += 1
@@ -91,10 +87,6 @@ def random_weight_files(count: int, folder: Path) -> list[Path]:
     for seed, path in enumerate(paths):
         engine.save_weights(engine.random_weights(tutorial, seed), path)
     return paths
-
-
-def temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="lecture-audit-")
 
 
 def audit(
@@ -138,55 +130,34 @@ def save_boxed(frame: np.ndarray, faults: Iterable[Fault], path: Path) -> None:
     """The picture, shape (height, width, 3 or 4), with a red box around each fault."""
     path.parent.mkdir(parents=True, exist_ok=True)
     image = Image.fromarray(frame[:, :, :3])
-    draw = ImageDraw.Draw(image)
-    for one in faults:
-        if one.box is not None:
-            place = to_pixels(one.box, image.width, image.height)
-            draw.rectangle(place, outline=_EDGE, width=3)
+    draw, scale = ImageDraw.Draw(image), image.height / _FRAME_HEIGHT
+    for left, bottom, right, top in (one.box for one in faults if one.box is not None):
+        xs, ys = (left - _ROOM, right + _ROOM), (top + _ROOM, bottom - _ROOM)
+        across = np.clip([image.width / 2 + x * scale for x in xs], 1, image.width - 2)
+        down = np.clip([image.height / 2 - y * scale for y in ys], 1, image.height - 2)
+        draw.rectangle([*zip(across, down, strict=True)], outline=_EDGE, width=3)
     image.save(path)
-
-
-def to_pixels(box: Box, width: int, height: int) -> tuple[float, float, float, float]:
-    """A box of the 14.22 x 8 frame in pixels, clipped to the picture: left, top, right, bottom."""
-    scale = height / 8
-    left, bottom, right, top = box
-    xs = [min(max(width / 2 + x * scale, 1), width - 2) for x in (left - 0.05, right + 0.05)]
-    ys = [min(max(height / 2 - y * scale, 1), height - 2) for y in (top + 0.05, bottom - 0.05)]
-    return xs[0], ys[0], max(xs), max(ys)
 
 
 def check_captions(scene: LectureScene) -> list[Fault]:
     """Can the captions of a scene that has been played through be read, in both languages and at
     every frame rate?"""
     rates = sorted({quality.fps for quality in QUALITIES.values()})
-    return _check_captions(scene.info.slug, _beats(scene.timeline), rates)
+    return check_captions_of(scene.info.slug, beats_of(scene.timeline), rates)
 
 
-def check_in_the_shortest_time(scene: LectureScene) -> list[Fault]:
-    """The same, as if every sentence were shown, in either language, only as long as it must be at
-    the least, whatever is animated meanwhile. Only the words are checked, not the times."""
-    found, slug = [], scene.info.slug
-    slowest = [min(quality.fps for quality in QUALITIES.values())]  # its gaps are the longest
-    for language in LANGUAGES:
-        now, beats = 0.0, []
-        for beat in _beats(scene.timeline):
-            (said,) = sentences(slug, [beat], language)
-            least = now + texts.reading_time(said.text, language) + theme.FADE
-            beats.append({**beat, "start": now, "end": least})
-            now = least
-        for one in _check_captions(slug, beats, slowest):
-            found.append(replace(one, what=f"{language} video, {one.what}"))
-    return found
-
-
-def _beats(timeline: Sequence[Beat]) -> list[dict[str, Any]]:
+def beats_of(timeline: Sequence[Beat]) -> list[dict[str, Any]]:
+    """Beats as the record of a scene has them."""
     return [
         {**vars(beat), "facts": {name: str(fact) for name, fact in beat.facts.items()}}
         for beat in timeline
     ]
 
 
-def _check_captions(slug: str, beats: list[dict[str, Any]], rates: Sequence[int]) -> list[Fault]:
+def check_captions_of(
+    slug: str, beats: Sequence[dict[str, Any]], rates: Sequence[int]
+) -> list[Fault]:
+    """The same for the beats of a record."""
     found: dict[str, Fault] = {}
     for language in LANGUAGES:
         said = sentences(slug, beats, language)

@@ -34,22 +34,15 @@ class Fault:
         return f"{self.kind:<9} {self.beat:<14} {self.time:6.1f} s  {self.what}"
 
 
-def needed(showing: Showing, language: str) -> float:
-    """Seconds that a text must stay. A label is taken in faster than a sentence is read, since
-    the eye knows its place; a number at a glance."""
-    text = showing.item.text
-    if isinstance(showing.item.mobject, Number):
-        return SHORTEST
-    if isinstance(showing.item.mobject, Typst):
-        return FORMULA
-    speed: float = texts.READING_SPEED[language]
-    return max(SHORTEST, 0.7 * len(text) / speed)
-
-
 def check_times(showings: Sequence[Showing], language: str) -> Iterator[Fault]:
-    """Text that left before it could be read."""
+    """Text that left before it could be read. A label is taken in faster than a sentence is read,
+    since the eye knows its place; a number at a glance."""
     for showing in showings:
-        text, least = showing.item.text, needed(showing, language)
+        item, least = showing.item, SHORTEST
+        if isinstance(item.mobject, Typst):
+            least = FORMULA
+        elif not isinstance(item.mobject, Number):
+            least = max(SHORTEST, 0.7 * len(item.text) / texts.READING_SPEED[language])
         if showing.seconds < least - 0.05:
-            what = f"{text!r} is shown for {showing.seconds:.1f} s, needs {least:.1f} s"
-            yield Fault("time", what, box_of(showing.item.mobject), time=showing.first)
+            what = f"{item.text!r} is shown for {showing.seconds:.1f} s, needs {least:.1f} s"
+            yield Fault("time", what, box_of(item.mobject), time=showing.first)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from render.base.failure import Failure, attempt
+from render.base.failure import Failure, attempts
 from render.base.files import make_folder, replacing
-from render.base.process import share_out
 from scenes import fonts, playthrough
 from scenes.base import LectureScene
 from scenes.registry import SceneInfo
@@ -79,7 +77,7 @@ def write_all(orders: Sequence[SheetOrder], jobs: int) -> Iterator[Path | Failur
     Raises LectureError where nothing can be written in a folder."""
     for folder in dict.fromkeys(order.folder for order in orders):
         make_folder(folder)
-    for order, done in zip(orders, share_out(partial(attempt, write), orders, jobs), strict=True):
+    for order, done in attempts(write, orders, jobs):
         if isinstance(done, Failure):
             done = replace(done, line=f"{order.path.stem}: no sheet: {done.line}")
         yield done

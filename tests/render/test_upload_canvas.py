@@ -53,9 +53,7 @@ class Sender:
     def __call__(self, *, token: str = TOKEN, course: str = "7", tries: int = 4) -> None:
         found = read(self.folder, "canvas")
         retry = Retry(tries, 0.001, 0.001, self.said.append, lambda _: None)
-        canvas.Canvas(self.server.url, token, course, retry, self.said.append).upload(
-            found, UploadState(self.folder)
-        )
+        canvas.Canvas(self.server.url, token, course, retry).upload(found, UploadState(self.folder))
 
     def refused(self, **how: Any) -> str:
         with pytest.raises(LectureError) as caught:

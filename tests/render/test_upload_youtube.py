@@ -11,7 +11,7 @@ import pytest
 from engine.errors import LectureError
 from render.platforms import youtube, youtube_service
 from render.platforms.upload import Retry, UploadState, read
-from render.platforms.youtube_service import Service, new_client
+from render.platforms.youtube_service import new_client
 
 from . import published as made
 from .standin_server import unknown
@@ -56,8 +56,8 @@ class Sender:
     def __call__(self, *, replace: bool = False, refresh: str = REFRESH, privacy: str = "") -> None:
         found = read(self.folder, "youtube")
         retry = Retry(4, 0.001, 0.001, self.said.append, lambda _: None)
-        service = Service(new_client(CLIENT, SECRET, refresh), (SECRET, refresh), retry)
-        channel = youtube.YouTube(service, privacy, replace, self.said.append)
+        client, secrets = new_client(CLIENT, SECRET, refresh), (SECRET, refresh)
+        channel = youtube.YouTube(client, secrets, retry, privacy, replace)
         channel.upload(found, UploadState(self.folder))
 
     def refused(self, **how: Any) -> str:
@@ -253,7 +253,7 @@ def test_an_upload_that_was_killed_goes_on_the_next_time(
         if server.received >= 2 * PIECE:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(youtube_service._Sending, "_tell", killed)
+    monkeypatch.setattr(youtube.YouTube, "progress", killed)
     with pytest.raises(KeyboardInterrupt):
         send()
     monkeypatch.undo()
@@ -343,8 +343,10 @@ class TestSessions:
     ) -> None:
         other = YouTubeStandIn()
         found = read(send.folder, "youtube").videos[0]
-        note = {"session": f"{other.url}/session/s1", "session_of": found.sha256}
-        UploadState(send.folder).of("youtube UC1", found.stem).save(**note)
+        state = UploadState(send.folder)
+        note = state.of("youtube UC1", found.stem)
+        note.session, note.session_of = f"{other.url}/session/s1", found.sha256
+        state.save()
         send()
         assert other.requests == []
         whole(server, video)

@@ -16,7 +16,7 @@ import pytest
 
 from engine.errors import LectureError
 from render.base.reads import Reads, Stamp
-from render.cli.text import script as script_command
+from render.cli.look import script as script_command
 from render.voice import audio, provider, script
 from render.voice.audio import BREATH, TARGET
 from render.voice.choice import choose

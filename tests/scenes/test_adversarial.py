@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from render.review.audit import check_in_the_shortest_time
 from scenes import lessons, playthrough, registry
 from scenes.base import LectureScene
 from scenes.parts.phrase import Say
 from scenes.verdicts import Standing
 from scenes.wording import top
+
+from .captioning import faults_in_the_shortest_time
 
 FOLDER = Path(__file__).resolve().parents[1] / "lessons" / "adversarial"
 LESSONS = {
@@ -43,7 +44,7 @@ def played(name: str, number: str) -> LectureScene:
     language = "zh" if int(number) % 2 else "en"
     settings = lessons.settings(str(FOLDER / name / "lesson.toml"), language)
     scene = playthrough.play(registry.find(number), settings, words_only=True)
-    assert [fault.what for fault in check_in_the_shortest_time(scene)] == []
+    assert faults_in_the_shortest_time(scene) == []
     return scene
 
 

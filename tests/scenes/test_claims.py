@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from render.review.audit import check_in_the_shortest_time
 from render.review.numbers import Recomputer
 from scenes import lessons, playthrough, registry, texts
 from scenes.parts.phrase import Say, fill
 from scenes.settings import Settings
+
+from .captioning import faults_in_the_shortest_time
 
 _spec = importlib.util.spec_from_file_location("oracles", Path(__file__).with_name("oracles.py"))
 oracles = importlib.util.module_from_spec(_spec)
@@ -44,7 +45,7 @@ def wrong_claims(info, settings, scene_class=None) -> list[str]:
         template = sentences[f"{beat.name}_{variant}" if variant else beat.name]
         if beat.text != fill(template, {**numbers, **words}):
             wrong.append(f"{beat.name}: {beat.text!r}")
-    return wrong + [fault.what for fault in check_in_the_shortest_time(scene)]
+    return wrong + faults_in_the_shortest_time(scene)
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_widths_are_those_of_what_is_drawn(text: str, bold: bool) -> None:
 ALONE = """
 import manimpango
 from scenes import fonts, glyphs
-from scenes.parts import Phrase
+from scenes.parts.phrase import Phrase
 fonts.register()
 manimpango.unregister_font(str(glyphs.FILE))  # as Fontconfig does when it reads its settings again
 print(manimpango.list_fonts())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,10 @@ class Book:
         self.reads, self.language = reads, language
         self.seen = engine_reads.Reads()
         self.texts = load(language, reads.text(language, "wording"), reads.file)
-        self._runs: dict[str, Run] = {}
+        self.inference = cache(lambda length: self._run(f"inference {length}"))
+        self.training = self._run("training")
+        self.source, self.target = tuple(self.training.source), tuple(self.training.target)
+        self.vocabulary = tuple(self.training.vocabulary)
         names = dict(self.texts["names"])
         origin = str(names["made_from"]).format_map(weights)
         self.handout = content.Handout(language, names["title"], names["subtitle"], names, origin)
@@ -45,29 +49,8 @@ class Book:
         self._facts: dict[str, Fact | Scalar] = {}
         self._blocks: list[content.Block] = []
 
-    @property
-    def training(self) -> Run:
-        return self._run("training")
-
-    def inference(self, length: int) -> Run:
-        return self._run(f"inference {length}")
-
     def _run(self, label: str) -> Run:
-        if label not in self._runs:
-            self._runs[label] = Run(label, self.reads.passes, self.seen)
-        return self._runs[label]
-
-    @property
-    def source(self) -> tuple[str, ...]:
-        return tuple(self.training.source)
-
-    @property
-    def target(self) -> tuple[str, ...]:
-        return tuple(self.training.target)
-
-    @property
-    def vocabulary(self) -> tuple[str, ...]:
-        return tuple(self.training.vocabulary)
+        return Run(label, self.reads.passes, self.seen)
 
     def sentence(self, tokens: Sequence[str]) -> str:
         """Tokens as one writes them: Chinese without spaces."""
