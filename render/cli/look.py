@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -49,27 +49,20 @@ def _folder(help: str) -> Any:
 
 def list_scenes() -> None:
     """List the scenes: number, name, the tutorial's steps, titles in both languages."""
-    for line in table():
-        print(line)
-
-
-def table() -> Iterator[str]:
-    """A line per scene that exists, then the numbers of those still planned."""
     from scenes import texts
     from scenes.registry import SCENES, available
 
     there = available()
     width = max((len(scene.slug) for scene in there), default=0) - 2
     titles = [texts.load(language) for language in LANGUAGES]
-    yield f"{'no.':>3}  {'name':<{width}} steps  title"
+    print(f"{'no.':>3}  {'name':<{width}} steps  title")
     for scene in there:
         name, (first, last) = scene.slug.split("_", 1)[1], scene.steps
         steps = str(first) if first == last else f"{first}-{last}"
         both = " / ".join(str(each.get(scene.slug, {}).get("title", "-")) for each in titles)
-        yield f"{scene.number:>3}  {name:<{width}} {steps:<5}  {both}"
-    missing = [str(scene.number) for scene in SCENES if scene not in there]
-    if missing:
-        yield f"still to come: {', '.join(missing)}"
+        print(f"{scene.number:>3}  {name:<{width}} {steps:<5}  {both}")
+    if missing := [str(scene.number) for scene in SCENES if scene not in there]:
+        print(f"still to come: {', '.join(missing)}")
 
 
 def settings_of(options: BuildOptions, extra: Sequence[Path] = ()) -> list[tuple[str, Settings]]:

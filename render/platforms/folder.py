@@ -21,7 +21,7 @@ from render.platforms import checklist as checklists
 from render.platforms import facts, rules
 from render.platforms.checklist import checklist
 from render.platforms.facts import Fact
-from render.platforms.rules import ENGLISH, Finding, Platform
+from render.platforms.rules import Finding, Platform, wording
 
 MANIFEST = "publish.json"
 FORM = 1  # of the manifest
@@ -131,10 +131,10 @@ class Publication:
         if faults:
             many = f"{len(faults)} of its rules broken"
             refused = Refused(where=f"nothing published for {self.platform.name}", field=many)
-            refused.details = ENGLISH.lines(faults)
+            refused.details = wording("en").lines(faults)
             raise refused
         self.fill(folder, advice)
-        return ENGLISH.lines(advice)
+        return wording("en").lines(advice)
 
     def fill(self, folder: Path, advice: Sequence[Finding]) -> None:
         """Write all files into an empty folder. Raises LectureError or OSError."""

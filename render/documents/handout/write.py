@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.config import SETTINGS
 from engine.errata import Erratum, errata
-from engine.errors import LectureError
+from engine.reader import refuse
 from engine.recipe import tutorial_weights
 from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.documents.handout import (
@@ -100,19 +100,18 @@ def handout(reads: Reads, language: str, weights: str, inference: str) -> Handou
 def check_told(run: Run) -> None:
     """Refuse a model that the handout does not tell: its steps are worked out for the settings of
     the tutorial's model. Raises LectureError."""
+
+    def plain(value: object) -> str:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
     for path, told in TOLD.items():
         found = run.setting(path)
         if found != told:
-            expected = f"{_plain(told)}, as the handout tells no other model"
-            raise LectureError(field=f"config.{path}", expected=expected, found=_plain(found))
-    groups = run.model("groups")
-    if groups:
+            expected = f"{plain(told)}, as the handout tells no other model"
+            refuse(None, f"config.{path}", expected, plain(found))
+    if groups := run.model("groups"):
         expected = "no biases, gains and shifts, of which the handout does not tell"
-        raise LectureError(field="arrays", expected=expected, found=", ".join(groups))
-
-
-def _plain(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        refuse(None, "arrays", expected, ", ".join(groups))
 
 
 def key_numbers(book: Book) -> None:
@@ -161,9 +160,14 @@ def vector(values: Values, decimals: int | None = None) -> Parts:
 def is_tutorial(book: Book) -> bool:
     """Whether the lesson shows the model and the sentences that the errata are about."""
     tutorial = tutorial_weights()
+
+    def setting(path: str) -> object:  # JSON has made lists of tuples
+        found = book.reads.value("training", f"config:{path}")
+        return tuple(map(tuple, found)) if isinstance(found, list) else found
+
     try:
         return all(
-            tutorial.config.setting(path) == _told(book, path)
+            tutorial.config.setting(path) == setting(path)
             for path in ("vocabulary_size", *SETTINGS)
         ) and all(
             np.array_equal(book.training.weight(name).array, matrix)
@@ -171,12 +175,6 @@ def is_tutorial(book: Book) -> bool:
         )
     except LookupError:
         return False
-
-
-def _told(book: Book, path: str) -> object:
-    """A setting of the configuration, which JSON has made lists of."""
-    found = book.reads.value("training", f"config:{path}")
-    return tuple(map(tuple, found)) if isinstance(found, list) else found
 
 
 @cache
@@ -191,11 +189,13 @@ def tutorial_errata(book: Book) -> None:
     blocks = book.section("errata", named["errata"], "both").blocks
     book.say("intro")
     for n, entry in enumerate(entries(), start=1):
-        told = book.texts["errata"][entry.key]
-        blocks.append(Paragraph((f"{n}. {filled(told['title'], entry.facts)}",), "heading"))
-        for part, label in (("printed", named["printed"]), ("computed", named["computed"])):
-            blocks.append(Paragraph((f"{label}{filled(told[part], entry.facts)}",), "erratum"))
-        blocks.append(Paragraph((filled(told["reason"], entry.facts),), "erratum"))
+        title, *said = (
+            filled(book.texts["errata"][entry.key][part], entry.facts)
+            for part in ("title", "printed", "computed", "reason")
+        )
+        blocks.append(Paragraph((f"{n}. {title}",), "heading"))
+        for label, text in zip((named["printed"], named["computed"], ""), said, strict=True):
+            blocks.append(Paragraph((f"{label}{text}",), "erratum"))
 
 
 def filled(template: str, facts: Mapping[str, str]) -> str:
