@@ -85,7 +85,16 @@ class YouTube(Service):
         """Leaves in ``note`` the id of the video as it is to be."""
         marked = mark(published, video)
         found = self._found(published, video, note)
-        body: dict[str, Any] = {"snippet": snippet(published, video, marked)}
+        language = LANGUAGES[published.language]
+        snippet = {
+            "title": video.title,
+            "description": video.description,
+            "tags": named("youtube").tags(video.tags, marked),
+            "categoryId": _EDUCATION,
+            "defaultLanguage": language,
+            "defaultAudioLanguage": language,
+        }
+        body: dict[str, Any] = {"snippet": snippet}
         old = [one.id for one in found]
         if found and _mark_of(found[0]) == marked:
             note.id, note.old = old[0], sorted({*note.old, *old[1:]})
@@ -217,19 +226,6 @@ def mark(published: Published, video: Video) -> str:
     """The tag that tells which lecture a video is, whatever its quality, and which file."""
     which = hashlib.sha256(f"{published.item}/{video.stem}".encode()).hexdigest()[:_DIGITS]
     return f"{_MARK}-{which}-{video.sha256[:_DIGITS]}"
-
-
-def snippet(published: Published, video: Video, marked: str) -> dict[str, Any]:
-    """What YouTube is told of a video."""
-    language = LANGUAGES[published.language]
-    return {
-        "title": video.title,
-        "description": video.description,
-        "tags": named("youtube").tags(video.tags, marked),
-        "categoryId": _EDUCATION,
-        "defaultLanguage": language,
-        "defaultAudioLanguage": language,
-    }
 
 
 def connect(privacy: str, replace: bool, retry: Retry) -> YouTube:
