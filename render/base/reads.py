@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -44,14 +44,6 @@ class Input(NamedTuple):
     name: str
     arg: Json
     digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a product is out of date: the input that differs, if it is one, in a line."""
-
-    line: str
-    input: Input | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +96,6 @@ class Made:
         said: dict[str, Json] = msgspec.to_builtins(self)
         del said["paths"]
         return said
-
-    @classmethod
-    def from_json(cls, said: Json, paths: Mapping[str, str] | None = None) -> Made:
-        """Raises ValueError for an invalid record."""
-        try:
-            return replace(msgspec.convert(said, cls), paths=paths or {})
-        except (msgspec.ValidationError, RecursionError) as error:
-            raise ValueError(str(error)) from error
 
 
 #: the products that a maker uses, by role

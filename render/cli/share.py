@@ -20,7 +20,7 @@ from render.build.job import BuildOptions, How, Job, jobs_of, option
 from render.build.lecture import Lecture
 from render.build.materials import Material
 from render.build.run import Run
-from render.build.storage.choice import DEFAULT_SIZE, choose
+from render.build.storage.places import DEFAULT_SIZE, choose
 from render.cli.options import Explain, Jobs, Render, Store, Videos, flag, takes
 
 SCORM = "scorm"

@@ -27,7 +27,10 @@ from manim.animation.transform_matching_parts import TransformMatchingAbstractBa
 from render.review.fault import Fault
 from scenes import fonts, theme
 from scenes.onscreen import Box, Item, Shape, TextItem, box_of, text_of
-from scenes.parts import Flight, Glyphs, MiniMap, Root
+from scenes.parts.equation import Root
+from scenes.parts.header import MiniMap
+from scenes.parts.motion import Flight
+from scenes.parts.phrase import Glyphs
 
 #: Ink may come this close to the margin (rounding of glyph outlines), in frame units.
 _SLACK = 0.02

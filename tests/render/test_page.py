@@ -12,10 +12,10 @@ import pytest
 
 from engine.errors import LectureError
 from render.base.reads import Made, Stamp
-from render.build import delivery
-from render.build.delivery import put_whole
+from render.build import making
 from render.build.job import BuildOptions, jobs_of
 from render.build.lecture import Lecture
+from render.build.making import put_whole
 from render.build.materials import page as page_of_lecture
 from render.documents.handout.content import Handout, Section, Step
 from render.documents.page import FILES, scene, write
@@ -149,7 +149,7 @@ def test_a_page_that_cannot_be_put_in_place_leaves_the_old_one(tmp_path, monkeyp
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(delivery, "bring", full)
+    monkeypatch.setattr(making, "bring", full)
     with pytest.raises(LectureError, match="no space left"):
         put_whole(page, target)
     assert (target / "lecture.js").read_text() == "old"

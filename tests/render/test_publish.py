@@ -19,7 +19,7 @@ import engine
 from engine.errors import LectureError
 from render.base.failure import Failure
 from render.base.files import staging_folder
-from render.build import delivery
+from render.build import making
 from render.build.job import BuildOptions, jobs_of
 from render.media import timedtext
 from render.media.sidecars import SideFiles
@@ -299,7 +299,7 @@ class TestFolder:
         def fail(*_: Any) -> None:
             raise stop
 
-        monkeypatch.setattr(delivery, "bring", fail)
+        monkeypatch.setattr(making, "bring", fail)
         with pytest.raises((LectureError, KeyboardInterrupt)) as caught:
             made.published(video, "generic", target)
         if isinstance(stop, OSError):

@@ -2,7 +2,8 @@
 
 The sentences are templates of ``assets/handout/{zh,en}.toml``: ``{name}`` stands for a fact,
 ``<q>…</q>`` for a meaning that has a colour, ``$…$`` for a formula in Typst's notation, in which
-``{name}`` is a word set upright.
+``{name}`` is a word set upright. A text may have variants for models with certain traits:
+``add_unplaced_scaled`` is the variant of ``add`` for those that have both of these.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from engine import reads as engine_reads
+from engine.parameters import ATTENTION_IN, ATTENTION_OUT, FFN, OUTPUT
 from engine.reader import refuse
 from render.base.project import ASSETS
 from render.base.reader import Reader
 from render.base.reads import Reads
 from render.documents.handout import content
 from render.documents.handout.content import Expression, Fact, Number, Part, Parts, Typst, joined
-from scenes import texts
+from scenes import structure, texts
 from scenes.rounding import decimals_needed, leading
 from scenes.texts import Say
-from scenes.values import Run, Scalar, Values, compute, constant
+from scenes.values import Run, Scalar, Values, compute, constant, words
 from scenes.wording import Case
 
 
@@ -40,6 +42,9 @@ class Book:
         self.training = self._run("training")
         self.source, self.target = tuple(self.training.source), tuple(self.training.target)
         self.vocabulary = tuple(self.training.vocabulary)
+        self.following = tuple(structure.following(self.training))
+        self.last_round = len(self.following)
+        self.traits = traits_of(self.training)
         names = dict(self.texts["names"])
         origin = str(names["made_from"]).format_map(weights)
         self.handout = content.Handout(language, names["title"], names["subtitle"], names, origin)
@@ -52,7 +57,7 @@ class Book:
 
     def sentence(self, tokens: Sequence[str]) -> str:
         """Tokens as one writes them: Chinese without spaces."""
-        return ("" if all(len(token) == 1 for token in tokens) else " ").join(tokens)
+        return structure.in_one(words(tokens))
 
     def section(self, slug: str, title: str, part: str) -> content.Section:
         made = content.Section(slug, title, part)
@@ -76,10 +81,21 @@ class Book:
         table = self.texts
         for name in self._table:
             table = table.get(name, {})
-        path = (*self._table, key) if key in table else ("labels", key)
+        own = self._variant(table, key)
+        shared = self._variant(self.texts["labels"], key) or key
+        path = (*self._table, own) if own else ("labels", shared)
         template = entry(self.texts, self.language, *path)
         every = {**self._facts, **facts}.items()
         return fill(template, {name: _fact(value) for name, value in every})
+
+    def _variant(self, table: Mapping[str, Any], key: str) -> str:
+        """The name of the text, or of its variant for most of the model's traits; "" if none."""
+        found = [key] if key in table else []
+        for name in table:
+            traits = name.removeprefix(f"{key}_").split("_") if name.startswith(f"{key}_") else []
+            if traits and self.traits.issuperset(traits):
+                found.append(name)
+        return max(found, key=lambda name: name.count("_"), default="")
 
     def plain(self, key: str, /, **facts: Fact | Scalar | Say) -> str:
         """A text in plain letters."""
@@ -145,6 +161,37 @@ class Book:
         lines = tuple(tuple(map(_parts, row)) for row in rows)
         said = self.words(caption, **facts)
         self._blocks.append(content.Table(said, names, lines, frozenset(marked)))
+
+
+def traits_of(run: Run) -> frozenset[str]:
+    """What a model has or lacks, by the names that variants of texts end with."""
+    groups, activation = run.model("groups"), run.setting("activation")
+    heads, d_k = (run.size("encoder.0.self_attn.q", axis).exact for axis in (0, 2))
+    layers = {side: len(run.layers(side)) for side in ("encoder", "decoder")}
+    found = {
+        "pre": structure.is_pre(run),
+        "unbiased": run.setting("norm.variance") == "unbiased",
+        "outside": run.setting("norm.eps_in") == "outside",
+        "gelu": activation.startswith("gelu"),
+        "silu": activation == "silu",
+        "scaled": structure.is_scaled(run),
+        "two": structure.has_two_tables(run),
+        "unplaced": not structure.is_placed(run),
+        "learned": run.setting("position.kind") == "learned",
+        "tables": structure.has_two_positions(run),
+        "halves": run.setting("position.order") == "halves",
+        "tied": run.setting("tied_output"),
+        "inbias": ATTENTION_IN in groups,
+        "outbias": ATTENTION_OUT in groups,
+        "ffnbias": FFN in groups,
+        "zbias": OUTPUT in groups,
+        "onehead": heads == 1,
+        "narrow": d_k == 1,
+        "oneencoder": layers["encoder"] == 1,
+        "onedecoder": layers["decoder"] == 1,
+        "next": run.model("objective") == "next",
+    }
+    return frozenset(name for name, holds in found.items() if holds)
 
 
 def _fact(said: Fact | Scalar | Say) -> Fact:

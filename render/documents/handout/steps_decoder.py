@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from render.documents.handout import workings
+from render.documents.handout import sums
 from render.documents.handout.book import Book, number, numbers, of, visible, whole
-from render.documents.handout.content import OVER, PLUS, Group, Number, Typst, joined
-from render.documents.handout.steps_encoder import cross_layer
+from render.documents.handout.content import (
+    OVER,
+    PLUS,
+    Expression,
+    Group,
+    Number,
+    Parts,
+    Typst,
+    joined,
+)
+from render.documents.handout.steps_encoder import cross_layer, final_norm, projection_formula
 from render.documents.handout.workings import Sublayer
-from scenes import verdicts, wording
-from scenes.values import compute
+from scenes import structure, verdicts, wording
+from scenes.rounding import MINUS
+from scenes.values import Values, compute
 
 
 def asked_row(book: Book) -> int:
@@ -33,14 +43,14 @@ def mask(book: Book) -> None:
 
 def masked_scores(book: Book, at: Sublayer) -> None:
     words, row = at.rows, at.row
-    at.step(54, "scores")
+    at.step(54, "scores", at.norm_first)
     at.project("q")
     at.dots()
     at.scaled()
     book.matrix("all_scores", at["scores"][0], words, words)
     ahead(book, at)
     book.formula(Typst("S' = S + M"))
-    m = workings.mask_of(at.run)
+    m = sums.mask_of(at.run)
     book.say("mask", huge=m[0][-1])
     at.mask("matrix")
     for j, word in enumerate(words):
@@ -54,13 +64,20 @@ def masked_scores(book: Book, at: Sublayer) -> None:
 
 
 def ahead(book: Book, at: Sublayer) -> None:
-    """Whether some word scores highest on one that is not written yet; and which the most."""
+    """Whether some word scores highest on one that is not written yet; and which the most. As the
+    scene of the mask, by the digits shown."""
     scores, words = at["scores"][0], at.rows
-    tops = [(i, row.argmax()[0]) for i, row in enumerate(scores)]
-    peeking = [(i, j) for i, j in tops if j > i]
-    i, j = max(peeking or tops, key=lambda pair: scores[pair].exact)
-    facts = {"query": words[i], "key": words[j], "score": number(scores[i, j])}
-    book.say("ahead" if peeking else "not_ahead", **facts)
+    best: dict[tuple[int, int], str] = {}
+    for i in range(len(words)):
+        places = wording.top(scores[i], wording.VALUES).at
+        later = [place[0] for place in places if place[0] > i]
+        best[i, (later or places[0])[0]] = wording.ahead(scores, i, words).name
+    case = next(name for name in ("ahead", "shared", "none") if name in best.values())
+    among = [place for place, name in best.items() if name == case]
+    i, j = max(among, key=lambda place: scores[place].exact)
+    if case == "none" and len(wording.top(scores, wording.VALUES).at) > 1:
+        case = "none_tied"
+    book.say(f"scores_{case}", query=words[i], key=words[j], score=number(scores[i, j]))
 
 
 def closed_zeros(at: Sublayer) -> Number:
@@ -71,7 +88,7 @@ def closed_zeros(at: Sublayer) -> Number:
 
 def first_layer(book: Book) -> None:
     run, words, row = book.training, book.target, asked_row(book)
-    at, ffn = (Sublayer(book, "decoder", 0, kind, row) for kind in ("self_attn", "ffn"))
+    at = Sublayer(book, "decoder", 0, "self_attn", row)
     at.step(55, "compare")
     weights = run["encoder.0.self_attn.weights"][0]
     book.matrix("encoder", weights, book.source, book.source, look="heat", decimals=3)
@@ -79,41 +96,55 @@ def first_layer(book: Book) -> None:
     book.point("zeros", zeros=closed_zeros(at))
     one = number(at["weights"][0, 0, 0], 3)
     book.step(56, "rows", first=words[0], last=words[-1], one=one)
-    at.maps([1])
+    at.maps(at.heads[1:2])
     last = list(at["weights"][0, -1])
     book.equation(of("sum", words[-1]), joined(numbers(last, 3)), whole(compute("add", *last)))
+    norm = (at.next if structure.is_pre(run) else at).norm
     at.step(57, "mix", at.mixed)
     at.step(58, "concat", at.concatenated)
     at.step(59, "wo", at.output)
     at.step(60, "residual", at.residual)
-    at.step(61, "statistics", at.statistics)
-    at.step(62, "normalise", at.normalised)
+    at.step(61, "statistics", norm.statistics)
+    at.step(62, "normalise", norm.normalised)
+    if len(run.layers("decoder")) == 1:
+        for step in range(63, 67):
+            book.step(step, "later", token=at.token)
+        return
+    ffn = Sublayer(book, "decoder", 0, "ffn", row)
     if "cross_attn" in at.kinds:  # of a model of one's own: its result, in short
         book.say("also_cross")
-        other = Sublayer(book, "decoder", at.layer, "cross_attn")
-        book.matrix("after_cross", other.norm("output"), words)
-    ffn.step(63, "expand", ffn.expanded, ffn.activated)
+        book.matrix("after_cross", run[at.next.around.leaves], words)
+        ffn.step(63, "", ffn.norm_first, ffn.widened, ffn.expanded, ffn.activated)
+    else:
+        ffn.step(63, "", ffn.widened, ffn.expanded, ffn.activated)
     ffn.step(64, "contract", ffn.contracted)
     ffn.step(65, "again", ffn.add_and_norm)
-    output = workings.last_norm(run, "decoder", 0)
-    book.step(66, "output", count=run.size(output, 0))
-    book.matrix("matrix", run[output], words, marked=[row])
+    output = structure.layer_output(run, "decoder", 0)
+    book.step(66, "output", count=run.size(output.name, 0))
+    book.matrix("matrix", output, words, marked=[row])
     book.point("point")
 
 
 def second_layer(book: Book) -> None:
-    row = asked_row(book)
+    run, row = book.training, asked_row(book)
     at = Sublayer(book, "decoder", cross_layer(book), "self_attn", row)
-    at.step(67, "roles", at.project)
-    at.vectors(heads=[0])
-    at.step(68, "scores", at.dots, at.scaled, at.masked_scores)
-    at.step(69, "softmax", at.softmax, at.maps)
-    book.point("zeros", zeros=closed_zeros(at))
-    at.step(70, "mix", at.mixed, at.concatenated, at.output)
-    at.step(71, "residual", at.residual)
-    at.step(72, "normalise", at.statistics, at.normalised)
-    at.step(73, "handover", count=book.training.size("target.ids", 0))
-    book.matrix("matrix", at.norm("output"), at.rows, marked=[row])
+    if at.layer == 0:
+        for step in range(67, 73):
+            book.step(step, "single", token=at.token)
+    else:
+        at.step(67, "", at.norm_first)
+        book.case("roles", wording.layer_weights(run, "decoder", 0, at.layer), "")
+        at.project()
+        at.vectors(heads=[0])
+        at.step(68, "scores", at.dots, at.scaled, at.masked_scores)
+        at.step(69, "softmax", at.softmax, at.maps)
+        book.point("zeros", zeros=closed_zeros(at))
+        at.step(70, "mix", at.mixed, at.concatenated, at.output)
+        norm = (at.next if structure.is_pre(run) else at).norm
+        at.step(71, "residual", at.residual)
+        at.step(72, "normalise", norm.worked_out)
+    at.step(73, "handover", count=run.size("target.ids", 0))
+    book.matrix("matrix", run[at.around.leaves], at.rows, marked=[row])
     book.point("point")
 
 
@@ -121,10 +152,10 @@ def cross_attention(book: Book) -> None:
     layer = cross_layer(book)
     at, ffn = (Sublayer(book, "decoder", layer, kind) for kind in ("cross_attn", "ffn"))
     book.step(74, "bridge")
-    book.formula(Typst("Q = X W_Q^top quad K = M W_K^top quad V = M W_V^top"))
+    book.formula(projection_formula(book, of_memory=True))
     book.matrix("decoder_rows", at.input, at.rows)
     book.matrix("memory", at.run["memory"], at.keys)
-    at.step(75, "query")
+    at.step(75, "query", at.norm_first)
     at.project("q")
     at.vectors("q")
     at.step(76, "memory", token=at.keys[0])
@@ -136,11 +167,12 @@ def cross_attention(book: Book) -> None:
     at.step(80, "mix", at.mixed)
     at.step(81, "output", at.concatenated, at.output)
     at.step(82, "norm", at.add_and_norm)
-    ffn.step(83, "expand", ffn.expanded)
+    ffn.step(83, "", ffn.norm_first, ffn.widened, ffn.expanded)
     ffn.activated(decimals=3)
     ffn.step(84, "contract", ffn.contracted)
     ffn.step(85, "again", ffn.add_and_norm)
-    book.matrix("matrix", at.run[workings.last_norm(at.run, "decoder", layer)], at.rows, marked=[0])
+    final_norm(book, "decoder", 0)
+    book.matrix("matrix", structure.decoder_output(at.run), at.rows, marked=[0])
     book.point("point")
 
 
@@ -157,19 +189,23 @@ def weights_told(book: Book, at: Sublayer) -> None:
 
 def output(book: Book) -> None:
     run, words, vocabulary = book.training, book.target, book.vocabulary
-    out = run[workings.last_norm(run, "decoder", len(run.layers("decoder")) - 1)]
-    matrix, logits, p = run.weight("output_projection.weight"), run["logits"], run["probabilities"]
+    out, matrix = structure.decoder_output(run), structure.output_matrix(run)
+    logits, p = run["logits"], run["probabilities"]
     goals = [vocabulary.index(word) for word in run.goals]
     book.step(86, "logit", token=words[0], words=run.size("logits", 1))
-    book.formula(Typst('z = h W_"out"^top'))
-    places = workings.decimals_of(matrix, 4)
+    bias = structure.bias(run, "output_projection")
+    code = ("z = h E^top" if run.setting("tied_output") else 'z = h W_"out"^top') + " + b" * (
+        bias is not None
+    )
+    book.formula(Typst(code))
+    places = sums.decimals_of(matrix, 4)
     book.matrix("matrix", matrix, vocabulary, decimals=places, marked=[goals[0]])
-    workings.linear(book, "z", matrix, numbers(out[0]), logits[0], vocabulary, 4)
+    sums.linear(book, "z", matrix, numbers(out[0]), logits[0], vocabulary, 4, bias)
     book.matrix("logits", logits, words, vocabulary)
     largest = compute("max", *logits[0])
     book.step(87, "softmax", token=words[0], largest=largest)
     exp = [compute("exp", logit - largest) for logit in logits[0]]
-    workings.softmax(book, list(logits[0]), exp, list(p[0]), vocabulary, words[0])
+    sums.softmax(book, list(logits[0]), exp, list(p[0]), vocabulary, words[0])
     book.matrix("probabilities", p, words, vocabulary, look="heat")
     ranks(book, goals)
     losses(book, goals)
@@ -177,19 +213,27 @@ def output(book: Book) -> None:
 
 def ranks(book: Book, goals: list[int]) -> None:
     run, vocabulary = book.training, book.vocabulary
-    p = run["probabilities"]
+    p, logits = run["probabilities"], run["logits"]
     book.step(88, "rank")
-    guesses = [p[i].argmax()[0] for i in range(len(goals))]
-    lines = []
-    for i, (goal, guess) in enumerate(zip(goals, guesses, strict=True)):
-        rank = whole(compute("rank", p[i, goal], *p[i]))
-        told = (vocabulary[guess], " (", number(p[i, guess]), ")")
-        lines.append((whole(i), vocabulary[goal], told, p[i, goal], rank))
+    found = [
+        verdicts.standing_of(goal, logits[i], p[i], vocabulary) for i, goal in enumerate(goals)
+    ]
+    lines = [
+        (whole(i), vocabulary[each.goal], likeliest(book, each), each.p, whole(each.rank))
+        for i, each in enumerate(found)
+    ]
     head = ("position", "goal", "guess", "p_goal", "rank_head")
-    hits = [i for i, (goal, guess) in enumerate(zip(goals, guesses, strict=True)) if goal == guess]
+    hits = [i for i, each in enumerate(found) if each.is_hit]
     book.table("table", head, lines, marked=hits)
-    standing = verdicts.standing_of(goals[0], run["logits"][0], p[0], vocabulary)
-    book.case("standing", verdicts.standing(standing), target=vocabulary[goals[0]])
+    book.case("standing", verdicts.standing(found[0]), target=vocabulary[goals[0]])
+
+
+def likeliest(book: Book, found: verdicts.Standing) -> Parts:
+    """The words that share the largest logit as shown, with their probability."""
+    if len(found.best) > 2:
+        return book.words("tied", n=whole(len(found.best)))
+    said = " / ".join(found.words[i] for i in found.best)
+    return (said, " (", number(found.probabilities[found.choice]), ")")
 
 
 def losses(book: Book, goals: list[int]) -> None:
@@ -198,8 +242,13 @@ def losses(book: Book, goals: list[int]) -> None:
     book.step(89, "loss")
     book.formula(Typst('"loss" = - ln p("target")'))
     for i, goal in enumerate(goals):
-        inside = Group((visible(p[i, goal]),), "−ln")
-        book.equation(of("loss", i), (inside,), loss[i])
+        if p[i, goal].exact:
+            inside: Expression = (Group((visible(p[i, goal]),), "−ln"),)
+        else:
+            inside = from_logits(run["logits"][i], goal)
+        book.equation(of("loss", i), inside, loss[i])
+    if any(not p[i, goal].exact for i, goal in enumerate(goals)):
+        book.say("from_logits", zero=whole(0))
     count = number(run.size("loss.per_position", 0))
     book.step(90, "mean", count=count)
     total = Group(joined(numbers(loss)))
@@ -212,3 +261,11 @@ def losses(book: Book, goals: list[int]) -> None:
     book.case("learn", case, "")
     kind, row = run.model("objective"), min(1, len(goals) - 1)
     book.case("shift", verdicts.objective(kind, row, book.target, run.goals))
+
+
+def from_logits(logits: Values, goal: int) -> Expression:
+    """The loss of a word whose probability is too small for a number."""
+    largest = compute("max", *logits)
+    total = compute("add", *(compute("exp", logit - largest) for logit in logits))
+    gap = number(largest), MINUS, number(logits[goal])
+    return *gap, PLUS, Group((number(total),), "ln")

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from render.documents.handout.book import Book, listed, number, numbers, whole
-from render.documents.handout.content import Number, Parts, joined
+from render.documents.handout.book import Book, listed, number, numbers, visible, whole
+from render.documents.handout.content import Parts, joined
+from render.documents.handout.steps_decoder import likeliest
 from render.documents.handout.steps_input import positioned
-from render.documents.handout.workings import Sublayer, last_norm, linear
+from render.documents.handout.sums import linear
+from render.documents.handout.workings import Sublayer
+from scenes import structure, verdicts, wording
 from scenes.rounding import MINUS
-from scenes.values import Run, Scalar, Values, compute, constant
+from scenes.values import Run, Values, compute, rounded
 
 
 class Written:
     """Step k of inference: what it reads, what it finds likeliest, what was hoped for."""
 
     def __init__(self, book: Book, k: int) -> None:
+        self.book = book
         self.run: Run = book.inference(k)
-        self.read, self.word = book.target[:k], book.target[k]
+        self.read, self.word = book.target[:k], book.following[k - 1]
         self.vocabulary = tuple(self.run.vocabulary)
-        self.wanted = self.vocabulary.index(self.word)
         self.logits, self.p = self.run["logits"][-1], self.run["probabilities"][-1]
-        (self.best,) = self.p.argmax()
-        self.choice = self.vocabulary[self.best]
-        self.hit = self.best == self.wanted
-        self.rank = whole(compute("rank", self.p[self.wanted], *self.p))
+        wanted = self.vocabulary.index(self.word)
+        self.standing = verdicts.standing_of(wanted, self.logits, self.p, self.vocabulary)
         self.theirs = book.training["logits"][k - 1]
         self.equal = equal(self.logits, self.theirs)
 
     @property
     def guess(self) -> Parts:
-        return (self.choice, " (", number(self.p[self.best]), ")")
+        return likeliest(self.book, self.standing)
 
-    @property
-    def facts(self) -> dict[str, str | Number | Scalar]:
-        p, p_word = self.p[self.best], self.p[self.wanted]
-        both = {"word": self.word, "choice": self.choice}
-        return {**both, "p": p, "p_word": p_word, "rank": self.rank}
+    def told(self, kind: str = "") -> None:
+        """How the word that should be written stands."""
+        self.book.case("choice", verdicts.standing(self.standing), kind, word=self.word)
 
 
 def equal(ours: Values, theirs: Values) -> bool:
@@ -45,48 +44,60 @@ def equal(ours: Values, theirs: Values) -> bool:
 
 def loop(book: Book) -> None:
     target = book.target
-    steps = [Written(book, k) for k in range(1, len(target))]
+    steps = [Written(book, k) for k in range(1, book.last_round + 1)]
     book.step(91, "loop", word=target[0])
     rows, marked = [], []
     for k, step in enumerate(steps, start=1):
         mask = listed([step.run.size("decoder.mask", axis) for axis in (0, 1)], sign=" × ")
         rows.append((whole(k), book.sentence(step.read), mask, step.guess, step.word))
-        marked += [k - 1] if step.hit else []
+        marked += [k - 1] if step.standing.is_hit else []
     book.table("table", ("round", "reads", "mask", "guess", "takes"), rows, marked)
-    alone = tuple(steps[0].run.alone(target[:1], len(target) - 1))
-    book.say("free_same" if alone == target else "free_differ", words=book.sentence(alone))
+    alone(book, steps[0].run)
     book.say("cache")
     book.point("point", rounds=whole(len(steps)))
+
+
+def alone(book: Book, run: Run) -> None:
+    """What the model writes when nobody corrects it."""
+    eos = run.model("tokens.eos")
+    written = run.alone(book.target[:1], book.last_round)[1:]
+    case = verdicts.alone(written, book.following, eos) + verdicts.ending(written, eos)
+    book.case("free", case, "", words=book.sentence([book.target[0], *written]))
 
 
 def first(book: Book) -> None:
     step = Written(book, 1)
     run, word = step.run, book.target[0]
     book.step(92, "input", word=word)
-    positioned(book, *(run[name] for name in ("decoder.embedded", "positional", "decoder.input")))
+    positioned(book, run, "target")
     book.say("self", weight=whole(run["decoder.0.self_attn.weights"][0, 0, 0]))
     chosen(book, step)
     book.say("equal" if step.equal else "differ", word=word)
     if not step.equal:
         compared(book, step)
-    book.point("hit" if step.hit else "miss", **step.facts)
+    step.told("point")
+    if step.standing.choice != step.standing.goal:
+        book.say("goes_on", word=step.word)
 
 
 def chosen(book: Book, step: Written) -> None:
     """The decoder's last row, its logits, their probabilities."""
     run, vocabulary = step.run, step.vocabulary
-    out = run[last_norm(run, "decoder", len(run.layers("decoder")) - 1)][-1]
-    matrix = run.weight("output_projection.weight")
+    out, matrix = structure.decoder_output(run)[-1], structure.output_matrix(run)
+    bias = structure.bias(run, "output_projection")
     book.matrix("last_row", out, [step.read[-1]], words=book.sentence(step.read))
-    linear(book, "z", matrix, numbers(out), step.logits, vocabulary, 4)
+    linear(book, "z", matrix, numbers(out), step.logits, vocabulary, 4, bias)
     largest = compute("max", *step.logits)
     exp = [compute("exp", logit - largest) for logit in step.logits]
-    rows = []
-    for i, name in enumerate(vocabulary):
-        rank = whole(compute("rank", step.p[i], *step.p))
-        rows.append((name, step.logits[i], exp[i], step.p[i], rank))
+    shown = [rounded(logit, wording.VALUES) for logit in step.logits]
+    rows = [
+        (name, logit, e, p, whole(compute("rank", shown[i], *shown)))
+        for i, (name, logit, e, p) in enumerate(
+            zip(vocabulary, step.logits, exp, step.p, strict=True)
+        )
+    ]
     head = ("token", "logit_head", "exp_head", "p_head", "rank_head")
-    book.table("choice_table", head, rows, [step.wanted], total=compute("add", *exp))
+    book.table("choice_table", head, rows, [step.standing.goal], total=compute("add", *exp))
 
 
 def compared(book: Book, step: Written) -> None:
@@ -115,7 +126,7 @@ def second(book: Book) -> None:
     same = equal(book.inference(1)["logits"][-1], step.run["logits"][0])
     book.say("row_same" if same else "row_differ")
     chosen(book, step)
-    book.say("hit" if step.hit else "miss", **step.facts)
+    step.told()
     book.say("training")
     compared(book, step)
     book.say("equal" if step.equal else "differ")
@@ -128,14 +139,14 @@ def second(book: Book) -> None:
 
 
 def last(book: Book) -> None:
-    k = len(book.target) - 1
+    k = book.last_round
     step = Written(book, k)
     words = {"words": book.sentence(step.read), "last": step.read[-1], "next": step.word}
     book.step(94, "mask", n=whole(k - 1), m=whole(k), **words)
     masked(book, step)
     chosen(book, step)
-    book.say("hit" if step.hit else "miss", **step.facts)
-    book.say("position")
+    step.told()
+    book.say("position" if k < len(book.target) else "at_end")
     compared(book, step)
     book.say("equal" if step.equal else "differ")
     sentence(book, k)
@@ -144,23 +155,22 @@ def last(book: Book) -> None:
 def sentence(book: Book, k: int) -> None:
     """How many of the words were the model's own choice, and what it writes when left alone."""
     steps = [Written(book, n) for n in range(1, k + 1)]
-    hits = whole(compute("count_equal", constant(1), *(s.rank.scalar for s in steps)))
-    book.say("hits", hits=hits, count=whole(k))
-    alone = tuple(steps[0].run.alone(book.target[:1], k))
-    told = {"words": book.sentence(alone), "target": book.sentence(book.target)}
-    book.say("alone_same" if alone == book.target[: k + 1] else "alone_differ", **told)
+    book.case("hits", verdicts.hits([step.standing for step in steps]), "")
+    alone(book, steps[0].run)
     if k > 1:
-        terms = joined((number(s.p[s.wanted]) for s in steps), "×")
-        whole_p = steps[0].p[steps[0].wanted]
-        for s in steps[1:]:
-            whole_p = whole_p * s.p[s.wanted]
+        goals = [step.p[step.standing.goal] for step in steps]
+        terms = joined((visible(p) for p in goals), "×")
+        whole_p = goals[0]
+        for p in goals[1:]:
+            whole_p = whole_p * p
         book.say("together")
-        book.equation(book.upright("sentence_p"), terms, whole_p)
+        book.equation(book.upright("sentence_p"), terms, visible(whole_p))
     book.point("beam")
 
 
 def side_by_side(book: Book) -> None:
-    training, runs = book.training, [book.inference(k) for k in range(1, len(book.target))]
+    training = book.training
+    runs = [book.inference(k) for k in range(1, book.last_round + 1)]
     first_run, last_run = runs[0], runs[-1]
     same = all(
         (training[name].array == first_run[name].array).all()
@@ -179,5 +189,6 @@ def side_by_side(book: Book) -> None:
     keys = [[f"{name}_{i}" for name in ("stage", "training", "inference")] for i in range(1, 10)]
     rows = [[book.words(key, **size) for key in line] for line in keys]
     book.table("table", ("stage", "in_training", "in_inference"), rows)
-    book.equation(book.upright("runs"), (size["m"], MINUS, size["one"]), size["most"])
+    fewer = (MINUS, size["one"]) if book.last_round < len(book.target) else ()
+    book.equation(book.upright("runs"), (size["m"], *fewer), size["most"])
     book.point("point")

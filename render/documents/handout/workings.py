@@ -5,10 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from render.documents.handout.book import Book, exactly, number, numbers, of, paired, product, whole
-from render.documents.handout.content import OVER, PLUS, Fact, Group, Number, Typst, joined
-from scenes.rounding import MINUS, decimals_needed
-from scenes.values import Run, Scalar, Values, compute, constant
+from render.documents.handout.book import Book, exactly, number, numbers, of, paired, whole
+from render.documents.handout.content import OVER, PLUS, Fact, Group, Number, Typst
+from render.documents.handout.sums import (
+    Norm,
+    added,
+    decimals_of,
+    dot,
+    future,
+    linear,
+    mask_of,
+    plain,
+    softmax,
+)
+from scenes import structure, wording
+from scenes.values import Run, Scalar, Values
 
 _ATTENTION = {"heads": ("q", 0), "n": ("q", 1), "d_k": ("q", 2)}
 #: the sizes that the texts of a step may use: values and their axes
@@ -17,17 +28,15 @@ _SIZES = {"ffn": {"d_ff": ("hidden", 1), "d": ("output", 1)}}
 
 class Sublayer:
     """``kind`` is self_attn, cross_attn or ffn; ``row`` is the one that is worked out. ``rows``
-    are the words that ask, ``keys`` those that are looked at; ``number`` counts the sub-layers of
-    a layer from 1, as Add & Norm does."""
+    are the words that ask, ``keys`` those that are looked at."""
 
     def __init__(
         self, book: Book, side: str, layer: int, kind: str, row: int = 0, run: Run | None = None
     ) -> None:
         self.book, self.run, self.kind, self.row = book, run or book.training, kind, row
         self.kinds = self.run.layers(side)[layer]
-        self.number = self.kinds.index(kind) + 1
-        self.side, self.place, self.layer = side, f"{side}.{layer}", layer
-        self.name = f"{self.place}.{kind}"
+        self.around = structure.sublayer(self.run, side, layer, kind)
+        self.side, self.layer, self.name = side, layer, f"{side}.{layer}.{kind}"
         self.rows = tuple(self.run.source if side == "encoder" else self.run.target)
         self.keys = book.source if kind == "cross_attn" else self.rows
         self.token = self.rows[row]
@@ -40,24 +49,27 @@ class Sublayer:
     def weight(self, part: str) -> Values:
         return self.run.weight(f"{self.name}.{part}.weight")
 
+    def bias(self, part: str) -> Values | None:
+        return structure.bias(self.run, f"{self.name}.{part}")
+
     def size(self, part: str, axis: int) -> Scalar:
         return self.run.size(f"{self.name}.{part}", axis)
 
-    def norm(self, part: str) -> Values:
-        return self.run[f"{self.place}.norm{self.number}.{part}"]
-
     @property
     def input(self) -> Values:
-        """What the sub-layer is given, and the residual carries past it."""
-        if self.number > 1:
-            return self.run[f"{self.place}.norm{self.number - 1}.output"]
-        if self.layer == 0:
-            return self.run[f"{self.side}.input"]
-        return self.run[last_norm(self.run, self.side, self.layer - 1)]
+        """What the sub-layer works on: in pre-LN the norm of what it is given."""
+        return self.run[self.around.reads]
 
     @property
-    def added(self) -> Values:
-        return self.run[f"{self.place}.add{self.number}"]
+    def output_of_all(self) -> Values:
+        """What goes on from here, a row for each word: the sum, or its norm."""
+        return self.run[self.around.leaves]
+
+    @property
+    def next(self) -> Sublayer:
+        """The sub-layer of the same layer that comes next."""
+        kind = self.kinds[self.kinds.index(self.kind) + 1]
+        return Sublayer(self.book, self.side, self.layer, kind, self.row, self.run)
 
     @property
     def d_k(self) -> int:
@@ -70,11 +82,11 @@ class Sublayer:
     def step(
         self, number: int, said: str, *works: Callable[[], object], **facts: Fact | Scalar
     ) -> None:
-        """Begin a step with a sentence, which may use the token and the sizes; then do the
-        ``works``."""
+        """Begin a step, whose texts may use the token and the sizes, with a sentence if any; then
+        do the ``works``."""
         sizes = _SIZES.get(self.kind, _ATTENTION)
         known = {name: self.size(*place) for name, place in sizes.items()}
-        self.book.step(number, said, **{"token": self.token, **known, **facts})
+        self.book.step(number, *filter(None, [said]), **{"token": self.token, **known, **facts})
         for work in works:
             work()
 
@@ -100,9 +112,10 @@ class Sublayer:
             if role != "q" and self.kind == "cross_attn":
                 row, token, x = 0, self.keys[0], self.run["memory"]
             inputs, rows = exactly(x[row]), self._weights(role, head)
+            bias = added(self.bias(f"{role}_proj"))
             for d in range(self.d_k) if only is None else only:
-                result = number(self[role][head, row, d])
-                dot(self.book, of(role, token, d), inputs, rows[d], result)
+                result, more = number(self[role][head, row, d]), bias[head * self.d_k + d :][:1]
+                dot(self.book, of(role, token, d), inputs, rows[d], result, more)
 
     def vectors(self, roles: str = "qkv", heads: Sequence[int] = ()) -> None:
         """Queries, keys or values of all tokens, a matrix for each role and head; all heads unless
@@ -174,128 +187,61 @@ class Sublayer:
     def output(self) -> None:
         """The joined heads times WO."""
         xs, result = numbers(self["concat"][self.row]), self["output"][self.row]
-        linear(self.book, "y", self.weight("out_proj"), xs, result)
+        linear(self.book, "y", self.weight("out_proj"), xs, result, bias=self.bias("out_proj"))
 
     def residual(self) -> None:
-        """The sub-layer's output added to what it was given."""
-        for d, result in enumerate(self.added[self.row]):
-            before, change = number(self.input[self.row, d]), number(self["output"][self.row, d])
-            self.book.equation(of("r", d), (before, PLUS, change), result)
+        """The sub-layer's output added to what the layer had before it."""
+        before = self.run[self.around.x][self.row]
+        for d, result in enumerate(self.run[self.around.total][self.row]):
+            change = number(self["output"][self.row, d])
+            self.book.equation(of("r", d), (number(before[d]), PLUS, change), result)
 
-    def statistics(self) -> None:
-        """Mean and variance of the sum."""
-        terms = numbers(self.added[self.row])
-        size = number(self.run.size(f"{self.place}.norm{self.number}.output", 1))
-        mean, variance = (number(self.norm(name)[self.row]) for name in ("mean", "variance"))
-        self.book.equation(Typst("mu"), (Group(joined(terms)), OVER, size), mean)
-        squares = joined(Group((term, MINUS, mean), "square") for term in terms)
-        self.book.equation(Typst("sigma^2"), (Group(squares), OVER, size), variance)
+    @property
+    def norm(self) -> Norm:
+        """The sub-layer's norm: of the sum, or, in pre-LN, of what it is given."""
+        around = self.around
+        x = around.x if structure.is_pre(self.run) else around.total
+        return Norm(self.book, self.run, around.norm, x, self.row)
 
-    def normalised(self) -> None:
-        """Each dimension less the mean, over the root of variance and ε."""
-        eps = self.run.layer_norm_eps
-        small = Number(constant(eps), decimals_needed([eps], 15))
-        mean, variance = (number(self.norm(name)[self.row]) for name in ("mean", "variance"))
-        root = Group((variance, PLUS, small), "sqrt")
-        for d, added in enumerate(self.added[self.row]):
-            left = Group((number(added), MINUS, mean)), OVER, root
-            self.book.equation(of("x", d), left, self.norm("output")[self.row, d])
+    def norm_first(self) -> None:
+        """In pre-LN the norm that comes before the sub-layer."""
+        if structure.is_pre(self.run):
+            self.book.say("norm_first", token=self.token)
+            self.norm.worked_out()
 
     def add_and_norm(self) -> None:
+        """The sum and what comes next: its norm; in pre-LN the next sub-layer begins with one."""
         self.residual()
-        self.statistics()
-        self.normalised()
+        if not structure.is_pre(self.run):
+            self.norm.worked_out()
 
     def expanded(self) -> None:
         """The first matrix of the FFN times the vector."""
         xs, result = numbers(self.input[self.row]), self["hidden"][self.row]
-        linear(self.book, "h", self.weight("linear1"), xs, result)
+        linear(self.book, "h", self.weight("linear1"), xs, result, bias=self.bias("linear1"))
 
-    def activated(self, decimals: int = 4) -> Number:
-        """The vector before and after ReLU, as a matrix of two rows; returns how many are not
-        positive, counted as the zeros that come out."""
+    def activated(self, decimals: int = 4) -> None:
+        """The vector before and after the activation, as a matrix of two rows, and what has
+        become of negatives."""
         hidden, after = self["hidden"][self.row], self["activated"][self.row]
         lines = [numbers(hidden, decimals), [plain(value, decimals) for value in after]]
         columns = [f"h{d}" for d in range(len(hidden))]
         rows = [self.book.plain(name) for name in ("before_relu", "after_relu")]
         self.book.matrix("relu_rows", lines, rows, columns)
-        return whole(compute("count_zeros", *after))
+        kind = self.run.setting("activation")
+        self.book.case("activated", wording.activation(kind, hidden), "")
+
+    def widened(self) -> None:
+        """What the FFN does to the width."""
+        sizes = self.size("output", 1), self.size("hidden", 1)
+        self.book.case("width", wording.ffn(*sizes), "")
 
     def contracted(self) -> None:
-        """The second matrix of the FFN times what ReLU has left."""
-        xs = [plain(value) for value in self["activated"][self.row]]
-        linear(self.book, "y", self.weight("linear2"), xs, self["output"][self.row])
+        """The second matrix of the FFN times what the activation has left."""
+        xs, result = [plain(value) for value in self["activated"][self.row]], self["output"]
+        bias = self.bias("linear2")
+        linear(self.book, "y", self.weight("linear2"), xs, result[self.row], bias=bias)
 
 
 def _nth(head: int) -> Number:
     return whole(head + 1)
-
-
-def last_norm(run: Run, side: str, layer: int) -> str:
-    """The name of a layer's output."""
-    return f"{side}.{layer}.norm{len(run.layers(side)[layer])}.output"
-
-
-def decimals_of(matrix: Values, most: int = 3) -> int:
-    """As many as write all numbers of a matrix exactly."""
-    return int(decimals_needed([scalar.exact for scalar in matrix.scalars()], most))
-
-
-def dot(
-    book: Book, label: Typst, xs: Sequence[Number], ws: Sequence[Number], result: Number
-) -> None:
-    """x · w term by term: the products, their values, the sum."""
-    book.equation(label, paired(xs, ws), joined(map(product, xs, ws)), result)
-
-
-def linear(
-    book: Book,
-    name: str,
-    matrix: Values,
-    xs: Sequence[Number],
-    result: Values,
-    rows: Sequence[str] = (),
-    most: int = 3,
-) -> None:
-    """A matrix times a vector, an equation for each row of the matrix; ``rows``: their names."""
-    places = decimals_of(matrix, most)
-    for d, row in enumerate(matrix):
-        label = of(name, rows[d] if rows else d)
-        dot(book, label, xs, numbers(row, places), number(result[d]))
-
-
-def softmax(
-    book: Book,
-    scores: Sequence[Scalar],
-    exp: Sequence[Scalar],
-    weights: Sequence[Scalar],
-    keys: Sequence[str],
-    token: str,
-) -> None:
-    """From scores to weights: exponentials, their sum, the shares."""
-    largest = number(compute("max", *scores))
-    shares = [plain(value) for value in exp]
-    total = number(compute("add", *exp))
-    for key, score, share in zip(keys, scores, shares, strict=True):
-        inside = Group((number(score), MINUS, largest), "exp")
-        book.equation(of("e", token, key), (inside,), share)
-    book.equation(Typst("sum e"), joined(shares), total)
-    for key, share, weight in zip(keys, shares, weights, strict=True):
-        book.equation(of("a", token, key), (share, OVER, total), plain(weight))
-
-
-def plain(scalar: Scalar, decimals: int | None = None) -> Number:
-    """An exact zero as 0: a masked weight is nothing, not nearly nothing."""
-    return number(scalar, 0 if scalar.exact == 0 else decimals)
-
-
-def mask_of(run: Run) -> list[list[Number]]:
-    """The decoder's mask of a pass: 0 where a row may look, a huge negative number elsewhere."""
-    mask = run["decoder.mask"]
-    size = range(len(mask))
-    return [[number(mask[i, j], None if future(i, j) else 0) for j in size] for i in size]
-
-
-def future(i: int, j: int) -> bool:
-    """Whether the mask forbids row i to look at j."""
-    return j > i

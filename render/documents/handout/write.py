@@ -11,7 +11,6 @@ import numpy as np
 
 from engine.config import SETTINGS
 from engine.errata import Erratum, errata
-from engine.reader import refuse
 from engine.recipe import tutorial_weights
 from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.documents.handout import (
@@ -28,7 +27,7 @@ from render.documents.handout.steps_encoder import cross_layer
 from render.documents.handout.steps_inference import Written
 from scenes import registry
 from scenes.rounding import MINUS
-from scenes.values import Run, Values
+from scenes.values import Values
 
 #: Which functions write the steps of a scene, and the part of the model it tells of.
 SCENES: dict[int, tuple[str, tuple[Callable[[Book], None], ...]]] = {
@@ -53,21 +52,6 @@ SCENES: dict[int, tuple[str, tuple[Callable[[Book], None], ...]]] = {
     19: ("both", (steps_inference.side_by_side,)),
 }
 
-#: The settings whose computation the handout works out.
-TOLD: dict[str, object] = {
-    "norm.place": "post",
-    "norm.variance": "biased",
-    "norm.eps_in": "root",
-    "final_norm.encoder": False,
-    "final_norm.decoder": False,
-    "activation": "relu",
-    "embedding_scale": 1,
-    "position.kind": "sinusoid",
-    "position.order": "interleaved",
-    "tied_output": False,
-    "source_vocabulary_size": None,
-}
-
 
 def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """``handout.pdf`` and ``handout.html`` as the roles ``pdf`` and ``html``. ``spec``:
@@ -84,7 +68,6 @@ def handout(reads: Reads, language: str, weights: str, inference: str) -> Handou
     """All numbered steps in order, the key numbers and, for the tutorial's model, its errata.
     ``weights``, ``inference``: what the weight files are called."""
     book = Book(reads, language, {"weights": weights, "inference": inference})
-    check_told(book.training)
     for scene in registry.SCENES:
         part, writers = SCENES[scene.number]
         book.section(scene.slug, str(reads.entry(language, scene.slug, "title")), part)
@@ -95,23 +78,6 @@ def handout(reads: Reads, language: str, weights: str, inference: str) -> Handou
         tutorial_errata(book)
     reads.take(book.seen, language)
     return book.handout
-
-
-def check_told(run: Run) -> None:
-    """Refuse a model that the handout does not tell: its steps are worked out for the settings of
-    the tutorial's model. Raises LectureError."""
-
-    def plain(value: object) -> str:
-        return str(value).lower() if isinstance(value, bool) else str(value)
-
-    for path, told in TOLD.items():
-        found = run.setting(path)
-        if found != told:
-            expected = f"{plain(told)}, as the handout tells no other model"
-            refuse(None, f"config.{path}", expected, plain(found))
-    if groups := run.model("groups"):
-        expected = "no biases, gains and shifts, of which the handout does not tell"
-        refuse(None, "arrays", expected, ", ".join(groups))
 
 
 def key_numbers(book: Book) -> None:
@@ -145,8 +111,8 @@ def key_numbers(book: Book) -> None:
         add("p_goal", 88, (number(p),), token=goal)
     add("loss", 89, listed(run["loss.per_position"]))
     add("mean", 90, (number(run["loss.mean"][()]),))
-    for k in range(1, len(target)):
-        found, step = Written(book, k), 92 if k == 1 else 94 if k == len(target) - 1 else 93
+    for k in range(1, book.last_round + 1):
+        found, step = Written(book, k), 92 if k == 1 else 94 if k == book.last_round else 93
         add("logits", step, vector(found.logits), words=book.sentence(found.read))
         add("choice", step, found.guess, words=book.sentence(found.read))
     book.table("caption", ("what", "value", "step"), rows)
