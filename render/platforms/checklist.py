@@ -4,22 +4,19 @@ docs/platforms.md, which ``python -m render.platforms.checklist`` writes."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from render.base import template
-from render.base.project import ASSETS, ROOT
-from render.base.reader import Reader
+from render.base.project import ROOT
 from render.media.timedtext import clock
 from render.platforms import rules
 from render.platforms.facts import chapters_in
-from render.platforms.rules import ENGLISH, Finding, Platform, Wording
+from render.platforms.rules import Finding, Platform, wording
 
 if TYPE_CHECKING:
     from render.platforms.folder import PublishedVideo
 
-FOLDER = ASSETS / "publish"
 PAGE = ROOT / "docs" / "platforms.md"
 _MOST_NAMED = 3  # files named in a sentence; of more, the first and how many
 #: what else there is to paste for platforms whose forms do not ask for all of it
@@ -40,13 +37,8 @@ _CHAPTERS = {
 
 def files(language: str) -> tuple[Path, ...]:
     """What a checklist is made of."""
-    return FOLDER / f"{language}.toml", FOLDER / "checklist.md.jinja"
-
-
-@cache
-def texts(language: str) -> dict[str, Any]:
-    """The table of a language. Raises LectureError where it cannot be read."""
-    return Reader().toml(FOLDER / f"{language}.toml", dict[str, Any])
+    sentences = (rules.FOLDER / f"{each}.toml" for each in ("en", language))
+    return *sentences, rules.FOLDER / "checklist.md.jinja"
 
 
 def checklist(
@@ -57,7 +49,7 @@ def checklist(
     language: str,
 ) -> str:
     """The text of CHECKLIST.md for what is published in ``folder``."""
-    table = texts(language)
+    table = rules.texts(language)
     form = platform.captions[0]
     captions = [name for v in videos for name, _ in v.captions(form).values()]
     files = {
@@ -76,7 +68,7 @@ def checklist(
         videos=videos,
         asked=_ASKED.get(platform.key, _ALL),
         chapters=[f"{clock(seconds)} {title}" for seconds, title in by_hand],
-        advice=Wording(**table["findings"]).lines(advice),
+        advice=wording(language).lines(advice),
     )
 
 
@@ -97,7 +89,7 @@ def platforms_page() -> str:
         platforms=known,
         published=_PUBLISHED,
         ways=_CHAPTERS,
-        expected=ENGLISH.expected,
+        expected=wording("en").expected,
         sources={rule.source.key: rule.source for p in known for rule in p.rules}.values(),
     )
 

@@ -85,7 +85,16 @@ class YouTube(Service):
         """Leaves in ``note`` the id of the video as it is to be."""
         marked = mark(published, video)
         found = self._found(published, video, note)
-        body: dict[str, Any] = {"snippet": snippet(published, video, marked)}
+        language = LANGUAGES[published.language]
+        snippet = {
+            "title": video.title,
+            "description": video.description,
+            "tags": named("youtube").tags(video.tags, marked),
+            "categoryId": _EDUCATION,
+            "defaultLanguage": language,
+            "defaultAudioLanguage": language,
+        }
+        body: dict[str, Any] = {"snippet": snippet}
         old = [one.id for one in found]
         if found and _mark_of(found[0]) == marked:
             note.id, note.old = old[0], sorted({*note.old, *old[1:]})
@@ -131,40 +140,32 @@ class YouTube(Service):
 
     def _captions(self, video: Video, note: Note) -> None:
         """One track for each language, in place of the one that was there."""
-        there = self._tracks(note.id)
         for language, name in video.captions.items():
-            tag, digest = LANGUAGES[language], sha256(video.file(name))
-            if tag in there and note.captions.get(tag) == digest:
-                continue
-            self._track(note.id, language, video.file(name).read_bytes(), there)
-            note.captions[tag] = digest
-            self._state.save()
-            self.say(f"{video.video}: captions {language}")
+            data, digest = video.file(name).read_bytes(), sha256(video.file(name))
+            send = partial(self._track, note, LANGUAGES[language], data, digest)
+            if self.retry(f"YouTube: captions {language}", send):
+                note.captions[LANGUAGES[language]] = digest
+                self._state.save()
+                self.say(f"{video.video}: captions {language}")
 
-    def _tracks(self, identity: str) -> dict[str, str]:
-        """The ids of the tracks without a name of their own, by language."""
-        return {
+    def _track(self, note: Note, language: str, data: bytes, digest: str) -> bool:
+        """Send a track, unless it is there: when an answer is lost, it may have come. Returns
+        whether it was sent. Tracks with a name of their own are others'."""
+        tracks = {
             track.snippet.language: track.id
-            for track in self.all("captions", Item, part="snippet", videoId=identity)
+            for track in self.all("captions", Item, part="snippet", videoId=note.id)
             if track.snippet.trackKind.lower() == "standard" and not track.snippet.name
         }
-
-    def _track(self, identity: str, language: str, data: bytes, there: dict[str, str]) -> None:
-        """Send one track. When the answer was lost it may have come: so it looks again first."""
-        tag, known = LANGUAGES[language], [there]
-        captions, what = self.client.captions(), f"captions {language}"
-
-        def work() -> None:
-            tracks = known.pop() if known else self._tracks(identity)
-            body: dict[str, Any]
-            if tag in tracks:
-                method, body = captions.update, {"id": tracks[tag], "snippet": {"isDraft": False}}
-            else:
-                told = {"videoId": identity, "language": tag, "name": ""}
-                method, body = captions.insert, {"snippet": told}
-            self.send_file(what, method, data, part="snippet", body=body)
-
-        self.retry(f"YouTube: {what}", work)
+        captions, body = self.client.captions(), dict[str, Any]()
+        if language not in tracks:
+            told = {"videoId": note.id, "language": language, "name": ""}
+            method, body = captions.insert, {"snippet": told}
+        elif note.captions.get(language) != digest:
+            method, body = captions.update, {"id": tracks[language], "snippet": {"isDraft": False}}
+        else:
+            return False
+        self.send_file(f"captions {language}", method, data, part="snippet", body=body)
+        return True
 
     def _cover(self, video: Video, note: Note) -> None:
         cover = video.file(video.cover)
@@ -225,19 +226,6 @@ def mark(published: Published, video: Video) -> str:
     """The tag that tells which lecture a video is, whatever its quality, and which file."""
     which = hashlib.sha256(f"{published.item}/{video.stem}".encode()).hexdigest()[:_DIGITS]
     return f"{_MARK}-{which}-{video.sha256[:_DIGITS]}"
-
-
-def snippet(published: Published, video: Video, marked: str) -> dict[str, Any]:
-    """What YouTube is told of a video."""
-    language = LANGUAGES[published.language]
-    return {
-        "title": video.title,
-        "description": video.description,
-        "tags": named("youtube").tags(video.tags, marked),
-        "categoryId": _EDUCATION,
-        "defaultLanguage": language,
-        "defaultAudioLanguage": language,
-    }
 
 
 def connect(privacy: str, replace: bool, retry: Retry) -> YouTube:
