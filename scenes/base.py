@@ -18,7 +18,8 @@ from engine.passes import Passes
 from engine.reads import Reads, Table
 
 from . import fonts, registry, texts, theme
-from .parts import Facts, Header, Narration, Phrase, fill, stations
+from .parts.header import Header, Narration, stations
+from .parts.phrase import Facts, Phrase, fill
 from .record import Beat, Record
 from .settings import Settings
 from .values import Run

@@ -27,7 +27,7 @@ from engine.reads import Reads
 
 from . import fonts, playthrough, theme
 from .base import LectureScene
-from .parts import Phrase
+from .parts.phrase import Phrase
 from .registry import SceneInfo
 from .settings import Settings
 

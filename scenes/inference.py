@@ -24,8 +24,9 @@ from manim import (
 
 from scenes import theme, verdicts
 from scenes.base import LectureScene
-from scenes.parts import Flight, Number, Say
 from scenes.parts.icons import tick
+from scenes.parts.motion import Flight
+from scenes.parts.phrase import Number, Say
 from scenes.parts.step import Choice, RowComparison, WordCard
 from scenes.rounding import shown
 from scenes.structure import following

@@ -10,7 +10,7 @@ from manim import Mobject
 
 from . import onscreen
 from .onscreen import TextItem
-from .parts import Say
+from .parts.phrase import Say
 from .settings import Settings, file_digest
 
 

@@ -11,7 +11,8 @@ from manim import DOWN, RIGHT, UP, FadeIn, LaggedStart, Line, ManimColor, VGroup
 
 from scenes import fonts, theme
 from scenes.base import LectureScene, Span
-from scenes.parts import Facts, Phrase, arrow, token_row
+from scenes.parts.phrase import Facts, Phrase
+from scenes.parts.shapes import arrow, token_row
 
 
 class TitleCard(LectureScene):

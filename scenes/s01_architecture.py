@@ -34,8 +34,9 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Block, Flight, Number, Phrase, Say, Token, Wire, outline, row
 from scenes.parts.card import SizeCard
+from scenes.parts.flow import Block, Wire
+from scenes.parts.grid import outline
 from scenes.parts.light import Beam
 from scenes.parts.machine import (
     FIRST,
@@ -46,6 +47,9 @@ from scenes.parts.machine import (
     Machine,
     parcel,
 )
+from scenes.parts.motion import Flight
+from scenes.parts.phrase import Number, Phrase, Say, row
+from scenes.parts.shapes import Token
 from scenes.structure import embedding, has_two_tables, in_one, outputs, spoken
 from scenes.values import Scalar, compute
 

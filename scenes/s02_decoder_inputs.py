@@ -23,8 +23,9 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import EARLY, LATE, Flight, Phrase, Say
 from scenes.parts.inputs import InferenceSide, TrainingSide
+from scenes.parts.motion import EARLY, LATE, Flight
+from scenes.parts.phrase import Phrase, Say
 from scenes.structure import following
 
 HEAD_Y = 2.38

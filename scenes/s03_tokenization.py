@@ -29,7 +29,9 @@ from manim import (
 
 from scenes import theme, wording
 from scenes.base import LectureScene
-from scenes.parts import EARLY, Flight, Number, Phrase, Say, Token, arrow, fly
+from scenes.parts.motion import EARLY, Flight, fly
+from scenes.parts.phrase import Number, Phrase, Say
+from scenes.parts.shapes import Token, arrow
 from scenes.parts.vocabulary import IdRow, Vocabulary
 from scenes.structure import embedding, following, has_two_tables, spoken, words_of
 from scenes.values import Scalar, Values, constant

@@ -27,20 +27,12 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import (
-    Block,
-    Flight,
-    Grid,
-    IdToken,
-    Lock,
-    LookupTable,
-    Number,
-    Phrase,
-    Say,
-    outline,
-    row,
-    sized,
-)
+from scenes.parts.flow import Block
+from scenes.parts.grid import Grid, outline
+from scenes.parts.icons import Lock
+from scenes.parts.lookup import IdToken, LookupTable, sized
+from scenes.parts.motion import Flight
+from scenes.parts.phrase import Number, Phrase, Say, row
 from scenes.rounding import decimals_needed
 from scenes.structure import embedding, has_two_tables, is_scaled, looked_up, words_of
 from scenes.values import Scalar, Values, constant

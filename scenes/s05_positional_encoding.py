@@ -30,26 +30,15 @@ from manim import (
 
 from scenes import theme, wording
 from scenes.base import LectureScene
-from scenes.parts import (
-    COSINE,
-    SINE,
-    Block,
-    Equation,
-    Flight,
-    Grid,
-    Lock,
-    Number,
-    Phrase,
-    Plot,
-    Say,
-    Term,
-    Token,
-    Wave,
-    WaveTable,
-    fly,
-    pair_of,
-    row,
-)
+from scenes.parts.equation import Equation, Term
+from scenes.parts.flow import Block
+from scenes.parts.grid import Grid
+from scenes.parts.icons import Lock
+from scenes.parts.motion import Flight, fly
+from scenes.parts.phrase import Number, Phrase, Say, row
+from scenes.parts.plot import Plot
+from scenes.parts.shapes import Token
+from scenes.parts.wave import COSINE, SINE, Wave, WaveTable, pair_of
 from scenes.rounding import decimals_needed
 from scenes.structure import has_two_positions, in_one, is_placed, positional, spoken
 from scenes.texts import Template

@@ -29,21 +29,15 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import (
-    PLUS,
-    Block,
-    Flight,
-    Grid,
-    Phrase,
-    Say,
-    Vector,
-    arrow,
-    equals,
-    formula,
-    outline,
-    signed,
-    sized,
-)
+from scenes.parts.equation import PLUS
+from scenes.parts.flow import Block
+from scenes.parts.formula import formula
+from scenes.parts.grid import Grid, outline
+from scenes.parts.lookup import sized
+from scenes.parts.motion import Flight
+from scenes.parts.phrase import Phrase, Say
+from scenes.parts.shapes import arrow
+from scenes.parts.vector import Vector, equals, signed
 from scenes.rounding import decimals_needed
 from scenes.structure import following, has_two_positions, is_placed, is_scaled, positional
 

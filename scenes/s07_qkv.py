@@ -30,28 +30,15 @@ from manim import (
 
 from scenes import theme, wording
 from scenes.base import LectureScene
-from scenes.parts import (
-    EARLY,
-    GAP,
-    Block,
-    DotProduct,
-    Flight,
-    Grid,
-    Number,
-    Phrase,
-    Projection,
-    Say,
-    Term,
-    Token,
-    Vector,
-    arrow,
-    cell_width,
-    fly,
-    formula,
-    outline,
-    signed,
-)
-from scenes.parts.shapes import fitting, shortened
+from scenes.parts.equation import Term
+from scenes.parts.flow import Block
+from scenes.parts.formula import formula
+from scenes.parts.grid import GAP, Grid, cell_width, outline
+from scenes.parts.motion import EARLY, Flight, fly
+from scenes.parts.phrase import Number, Phrase, Say
+from scenes.parts.projection import DotProduct, Projection
+from scenes.parts.shapes import Token, arrow, fitting, shortened
+from scenes.parts.vector import Vector, signed
 from scenes.rounding import decimals_needed
 from scenes.structure import bias, is_pre, sublayer
 from scenes.values import Scalar, Values

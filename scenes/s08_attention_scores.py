@@ -21,21 +21,12 @@ from manim import (
 
 from scenes import theme, wording
 from scenes.base import LectureScene
-from scenes.parts import (
-    EARLY,
-    Flight,
-    Grid,
-    Phrase,
-    Say,
-    ScoreLines,
-    SoftmaxTable,
-    arrow,
-    cell_width,
-    hand_over,
-    outline,
-    row_sums,
-)
-from scenes.parts.shapes import fitting, is_wide
+from scenes.parts.grid import Grid, cell_width, outline
+from scenes.parts.motion import EARLY, Flight, hand_over
+from scenes.parts.phrase import Phrase, Say
+from scenes.parts.score import ScoreLines
+from scenes.parts.shapes import arrow, fitting, is_wide
+from scenes.parts.softmax import SoftmaxTable, row_sums
 from scenes.structure import spoken
 
 

@@ -28,32 +28,27 @@ from manim import (
 
 from scenes import theme, wording
 from scenes.base import LectureScene
-from scenes.parts import (
-    OVER,
+from scenes.parts.equation import OVER, Equation, Term
+from scenes.parts.formula import formula
+from scenes.parts.grid import Grid, outline
+from scenes.parts.mixing import WeightedSum
+from scenes.parts.motion import Flight, fly
+from scenes.parts.phrase import Number, Phrase, Say, row
+from scenes.parts.projection import Connections, Projection
+from scenes.parts.shapes import Token, arrow, fitting, is_wide
+from scenes.parts.strips import (
+    ADD,
+    AGAIN,
+    BOXES,
+    FFN,
+    MIX,
+    NORM,
     AddAndNorm,
-    Connections,
-    Equation,
-    Flight,
     GainAndShift,
-    Grid,
-    Number,
-    Phrase,
-    Projection,
-    Say,
     Stages,
     Strip,
-    Term,
-    Token,
-    Vector,
-    WeightedSum,
-    arrow,
-    fly,
-    formula,
-    outline,
-    row,
 )
-from scenes.parts.shapes import fitting, is_wide
-from scenes.parts.strips import ADD, AGAIN, BOXES, FFN, MIX, NORM
+from scenes.parts.vector import Vector
 from scenes.rounding import decimals_needed
 from scenes.structure import bias, gain_and_shift, is_pre, sublayers
 from scenes.values import Scalar, compute, constant, rounded

@@ -28,25 +28,15 @@ from manim import (
 from engine.parameters import ATTENTION_IN
 from scenes import theme, wording
 from scenes.base import LectureScene
-from scenes.parts import (
-    Bars,
-    Block,
-    Flight,
-    Grid,
-    Number,
-    Phrase,
-    Say,
-    Wire,
-    arrow,
-    cell_width,
-    formula,
-    outline,
-    sized,
-)
+from scenes.parts.flow import Block, Wire
+from scenes.parts.formula import formula
+from scenes.parts.grid import Grid, cell_width, outline
 from scenes.parts.icons import tick
-from scenes.parts.motion import hand_over
+from scenes.parts.lookup import sized
+from scenes.parts.motion import Flight, hand_over
+from scenes.parts.phrase import Number, Phrase, Say
 from scenes.parts.ruler import Change, Ruler
-from scenes.parts.shapes import fitting, is_wide
+from scenes.parts.shapes import Bars, arrow, fitting, is_wide
 from scenes.parts.softmax import strongest
 from scenes.parts.sublayers import SubLayers, boxes_of, strip_keys
 from scenes.rounding import shown

@@ -24,26 +24,15 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import (
-    EARLY,
-    PLUS,
-    Equation,
-    Flight,
-    Grid,
-    Look,
-    Phrase,
-    Say,
-    SoftmaxTable,
-    Term,
-    Token,
-    arrow,
-    fly,
-    formula,
-    hand_over,
-    outline,
-    row_sums,
-)
+from scenes.parts.equation import PLUS, Equation, Term
 from scenes.parts.flow import Block, shape_of
+from scenes.parts.formula import formula
+from scenes.parts.grid import Grid, outline
+from scenes.parts.looks import Look
+from scenes.parts.motion import EARLY, Flight, fly, hand_over
+from scenes.parts.phrase import Phrase, Say
+from scenes.parts.shapes import Token, arrow
+from scenes.parts.softmax import SoftmaxTable, row_sums
 from scenes.rounding import leading
 from scenes.structure import is_placed
 from scenes.values import compute

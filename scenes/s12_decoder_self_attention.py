@@ -26,9 +26,12 @@ from manim import (
 
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Block, Flight, Grid, Phrase, Say, WeightedSum, arrow, outline
-from scenes.parts.motion import hand_over
-from scenes.parts.shapes import fitting, is_wide
+from scenes.parts.flow import Block
+from scenes.parts.grid import Grid, outline
+from scenes.parts.mixing import WeightedSum
+from scenes.parts.motion import Flight, hand_over
+from scenes.parts.phrase import Phrase, Say
+from scenes.parts.shapes import arrow, fitting, is_wide
 from scenes.parts.sublayers import SubLayers, strip_keys
 from scenes.structure import is_pre, layer_output, sublayer, sublayers
 from scenes.values import Scalar, Values, compute

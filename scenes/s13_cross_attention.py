@@ -25,32 +25,16 @@ from manim import (
 from engine.parameters import ATTENTION_IN, ATTENTION_OUT
 from scenes import theme, wording
 from scenes.base import LectureScene
-from scenes.parts import (
-    EARLY,
-    GAP,
-    AddAndNorm,
-    AttentionArrows,
-    Bridge,
-    Flight,
-    Grid,
-    Phrase,
-    Say,
-    ScoreLines,
-    SoftmaxTable,
-    Stages,
-    Strip,
-    Token,
-    WeightedSum,
-    arrow,
-    born_each,
-    cell_width,
-    hand_over,
-    outline,
-    projections,
-    token_column,
-)
-from scenes.parts.shapes import fitting, is_wide
-from scenes.parts.strips import ADD, AGAIN, BOXES, FFN, FINAL, MIX, NORM
+from scenes.parts.attention import AttentionArrows, token_column
+from scenes.parts.bridge import Bridge, projections
+from scenes.parts.grid import GAP, Grid, cell_width, outline
+from scenes.parts.mixing import WeightedSum
+from scenes.parts.motion import EARLY, Flight, born_each, hand_over
+from scenes.parts.phrase import Phrase, Say
+from scenes.parts.score import ScoreLines
+from scenes.parts.shapes import Token, arrow, fitting, is_wide
+from scenes.parts.softmax import SoftmaxTable
+from scenes.parts.strips import ADD, AGAIN, BOXES, FFN, FINAL, MIX, NORM, AddAndNorm, Stages, Strip
 from scenes.structure import has, has_final_norm, is_pre, sublayer
 from scenes.values import compute, constant
 from scenes.wording import ACTIVATIONS

@@ -30,25 +30,16 @@ from manim import (
 
 from scenes import theme, verdicts
 from scenes.base import LectureScene
-from scenes.parts import (
-    EARLY,
-    OVER,
-    PLUS,
-    Equation,
-    Flight,
-    Number,
-    Phrase,
-    Say,
-    SoftmaxTable,
-    Term,
-    arrow,
-    fly,
-    formula,
-    outline,
-)
 from scenes.parts.curve import LossCurve
+from scenes.parts.equation import OVER, PLUS, Equation, Term
+from scenes.parts.formula import formula
+from scenes.parts.grid import outline
 from scenes.parts.logits import OutputProjection
 from scenes.parts.losses import Card, LossTable, TargetPairs
+from scenes.parts.motion import EARLY, Flight, fly
+from scenes.parts.phrase import Number, Phrase, Say
+from scenes.parts.shapes import arrow
+from scenes.parts.softmax import SoftmaxTable
 from scenes.rounding import MINUS, as_decimal
 from scenes.structure import bias, decoder_output, output_matrix
 from scenes.values import compute, constant, rounded

@@ -29,8 +29,7 @@ from manim import (
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.inference import standing_at, told
-from scenes.parts import EARLY, Flight, Phrase, Say, Wire, token_row
-from scenes.parts.flow import cross
+from scenes.parts.flow import Wire, cross
 from scenes.parts.loop import (
     WORDS_Y,
     DecoderSide,
@@ -39,6 +38,9 @@ from scenes.parts.loop import (
     SourceStage,
     table_of_round,
 )
+from scenes.parts.motion import EARLY, Flight
+from scenes.parts.phrase import Phrase, Say
+from scenes.parts.shapes import token_row
 from scenes.structure import following
 from scenes.values import joined
 from scenes.verdicts import alone, ending

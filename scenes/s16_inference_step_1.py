@@ -26,10 +26,15 @@ from manim import (
 
 from scenes import theme
 from scenes.inference import InferenceStep, likeliest
-from scenes.parts import PLUS, Flight, Grid, Phrase, Say, Strip, Wire
+from scenes.parts.equation import PLUS
+from scenes.parts.flow import Wire
+from scenes.parts.grid import Grid
 from scenes.parts.inputs import InferenceSide
 from scenes.parts.loop import WORDS_Y, DecoderSide, SourceSide
+from scenes.parts.motion import Flight
+from scenes.parts.phrase import Phrase, Say
 from scenes.parts.step import HEAD_Y, grow_bars, in_lines, probability_bars
+from scenes.parts.strips import Strip
 from scenes.rounding import decimals_needed
 from scenes.structure import is_scaled, positional
 

@@ -26,8 +26,12 @@ from manim import (
 
 from scenes import theme
 from scenes.inference import InferenceStep
-from scenes.parts import Flight, Grid, Mask, Phrase, arrow, fly, outline, shape_of
+from scenes.parts.flow import Mask, shape_of
+from scenes.parts.grid import Grid, outline
 from scenes.parts.inputs import Columns
+from scenes.parts.motion import Flight, fly
+from scenes.parts.phrase import Phrase
+from scenes.parts.shapes import arrow
 from scenes.parts.step import HEAD_Y, MaskTable
 from scenes.parts.weight_map import WeightMap
 from scenes.values import Values, joined

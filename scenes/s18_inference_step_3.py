@@ -28,21 +28,12 @@ from manim import (
 
 from scenes import theme, verdicts
 from scenes.inference import InferenceStep, likeliest, standing_at
-from scenes.parts import (
-    Flight,
-    Grid,
-    Number,
-    Phrase,
-    Say,
-    Token,
-    arrow,
-    outline,
-    shape_of,
-    token_row,
-)
-from scenes.parts.flow import cross
+from scenes.parts.flow import cross, shape_of
+from scenes.parts.grid import Grid, outline
 from scenes.parts.inputs import Columns
-from scenes.parts.shapes import fitting
+from scenes.parts.motion import Flight
+from scenes.parts.phrase import Number, Phrase, Say
+from scenes.parts.shapes import Token, arrow, fitting, token_row
 from scenes.parts.step import HEAD_Y, MaskTable
 from scenes.structure import following
 from scenes.values import constant, joined

@@ -29,23 +29,14 @@ from manim import (
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.inference import likeliest, told
-from scenes.parts import (
-    Block,
-    Lock,
-    Mask,
-    Number,
-    Phrase,
-    Say,
-    Token,
-    arrow,
-    outline,
-    row,
-    shape_of,
-)
 from scenes.parts.contrast import MIDDLES, Contrast, TableLine
-from scenes.parts.flow import cross
+from scenes.parts.flow import Block, Mask, cross, shape_of
+from scenes.parts.grid import outline
+from scenes.parts.icons import Lock
 from scenes.parts.machine import LAST, Machine
 from scenes.parts.miniature import Miniature, share_fill
+from scenes.parts.phrase import Number, Phrase, Say, row
+from scenes.parts.shapes import Token, arrow
 from scenes.parts.vocabulary import IdRow
 from scenes.structure import following, has_two_tables, is_placed, positional
 from scenes.values import Run

@@ -12,30 +12,30 @@ import numpy as np
 from engine.errors import LectureError
 from engine.passes import Passes
 from engine.reads import KEPT, elements_of, seen_of
-from render.base.reads import Input, Reason, input_of, value_now
+from render.base.reads import Input, input_of, value_now
 
 
-def values_moved(said: Iterable[Input], passes: Passes) -> list[Reason]:
-    """Of the values read, those that differ in ``passes``; first what comes first in the
-    model."""
+def values_moved(said: Iterable[Input], passes: Passes) -> list[str]:
+    """Of the values read, those that differ in ``passes``, a line each; first what comes first in
+    the model."""
     moved = []
     for one in said:
         run, name, _ = one.arg
         line, place = "is no longer there", (2, 0)
         with contextlib.suppress(LectureError, LookupError, ValueError, AttributeError, TypeError):
-            if value_now(passes, one.arg)[1] == one:
+            now, read = value_now(passes, one.arg)
+            if read == one:
                 continue
-        with contextlib.suppress(LectureError, LookupError, ValueError, AttributeError, TypeError):
-            line = _moved(one, passes.value(run, name))
+            line = _moved(one, now)
             names = list(passes.trace(run))
             place = (1, names.index(name)) if name in names else (0, 0)
-        moved.append((place, Reason(f"{one.name}: {line}", one)))
-    return [reason for _, reason in sorted(moved, key=lambda pair: (pair[0], pair[1].line))]
+        moved.append((place, f"{one.name}: {line}"))
+    return [line for _, line in sorted(moved)]
 
 
 def entries_moved(entries: Iterable[Mapping[str, Any]], passes: Passes) -> list[str]:
-    """The same, in lines, for the entries of an ``engine.reads`` document."""
-    return [reason.line for reason in values_moved(map(input_of, entries), passes)]
+    """The same for the entries of an ``engine.reads`` document."""
+    return values_moved(map(input_of, entries), passes)
 
 
 def _moved(one: Input, now: Any) -> str:

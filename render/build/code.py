@@ -1,32 +1,119 @@
 """Which files of the project a maker runs, what each of them does, and by which packages.
 
 Imports are followed from the maker's module, and for scenes from the scene's, through the packages
-``scenes`` and ``render``; a name imported from a package whose ``__init__`` only gathers names
-leads to the module that has it. Comments, docstrings, layout and imports for type checkers do not
-count; C files do by their bytes. The engine is not followed: what comes from it is recorded by
-value. The other packages count by their version.
+``scenes`` and ``render``. Comments, docstrings, layout and imports for type checkers do not count;
+C files do by their bytes. The engine is not followed: what comes from it is recorded by value. The
+other packages count by their version.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
+from engine.errors import LectureError
+from render.base.files import write_state
+from render.base.reader import Reader
 from render.base.reads import Input
-from render.build.table import PYTHON, Facts, Table
 
 PACKAGES = ("scenes", "render")
-_NOT_FOLLOWED = (*PACKAGES, "engine")
 _COMPILED = (".c", ".h", ".pyx")
 _PARSING = threading.Lock()  # Python 3.11 fails where two threads parse at once
 Roots = tuple[str, ...]
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+_FORM = f"6 {PYTHON}"
+_MOST = 16 << 20  # bytes
+_RACY = 2_000_000_000  # ns: a file changed so lately may change again and keep its time
+
+
+@dataclass(slots=True)
+class Facts:
+    """About a file: what stands for its contents; of a Python file also which local modules and
+    names it imports, and which other packages."""
+
+    digest: str
+    imports: list[tuple[str, str | None]] = field(default_factory=list)
+    packages: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Kept:
+    form: str = _FORM
+    files: dict[str, tuple[int, int, Facts]] = field(default_factory=dict)  # size, mtime_ns, facts
+    names: dict[str, str] = field(default_factory=dict)  # of packages, as they are installed
+    versions: dict[str, str] = field(default_factory=dict)
+    searched: list[tuple[str, int]] = field(default_factory=list)  # for the versions
+
+
+class Table:
+    """Facts about files by size and time, versions by the folders that packages lie in."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path, self._new, self._kept = path, False, _Kept()
+        if path:
+            with contextlib.suppress(LectureError):
+                kept = Reader(_MOST).json(path, _Kept)
+                self._kept = kept if kept.form == _FORM else self._kept
+
+    def keep(self) -> None:
+        if self._path and self._new:
+            files = self._kept.files.items()
+            self._kept.files = {path: known for path, known in files if Path(path).exists()}
+            write_state(self._path, asdict(self._kept))
+
+    def about(
+        self, path: str | Path, status: os.stat_result, find: Callable[[Path], Facts]
+    ) -> Facts:
+        """The facts about a file, found out only if it is not as it was. Raises what ``find``
+        raises."""
+        as_it_is, known = (status.st_size, status.st_mtime_ns), self._kept.files.get(str(path))
+        if known and known[:2] == as_it_is:
+            return known[2]
+        facts = find(Path(path))
+        if time.time_ns() - status.st_mtime_ns > _RACY:
+            self._kept.files[str(path)] = (*as_it_is, facts)
+            self._new = True
+        return facts
+
+    def knows(self, path: str | Path) -> bool:
+        """Whether there are facts about a file as it is."""
+        with contextlib.suppress(OSError):
+            status = Path(path).stat()
+            known = self._kept.files.get(str(path))
+            return known is not None and known[:2] == (status.st_size, status.st_mtime_ns)
+        return False
+
+    def installed(self, package: str) -> tuple[str, str]:
+        """The name that a package is installed under, and its version."""
+        kept = self._kept
+        if kept.searched != self._searched:
+            kept.searched, kept.versions = self._searched, {}
+        if package not in kept.versions:
+            from importlib import metadata, util
+
+            if package not in kept.names and util.find_spec(package):
+                kept.names[package] = metadata.packages_distributions().get(package, [package])[0]
+            try:
+                kept.versions[package] = metadata.version(kept.names.get(package, package))
+            except metadata.PackageNotFoundError:
+                kept.versions[package] = "none"
+            self._new = True
+        return kept.names.get(package, package), kept.versions[package]
+
+    @cached_property
+    def _searched(self) -> list[tuple[str, int]]:
+        folders = [Path(folder) for folder in sys.path]
+        return [(str(each), each.stat().st_mtime_ns) for each in folders if each.is_dir()]
 
 
 class Code:
@@ -35,25 +122,18 @@ class Code:
 
     def __init__(self, table: Table | None = None) -> None:
         self._table = table or Table()
-        self._known: dict[str, Facts] = {}
-        self._files: dict[Roots, dict[str, str]] = {}
-        self._reached: dict[Roots, tuple[list[str], dict[str, set[str]], set[str]]] = {}
-        self._imports: dict[str, tuple[list[str], list[tuple[str, str]], list[str]]] = {}
+        for name in ("files", "_reach", "_facts", "_imported_by"):
+            setattr(self, name, cache(getattr(self, name)))  # each is looked up once
 
     def files(self, roots: Roots) -> dict[str, str]:
         """The files behind the modules ``roots``, each with its digest."""
-        if roots not in self._files:
-            reached, gathered, _ = self._reach(roots)
-            names = [*reached, *self._compiled(reached)]
-            found = {name: self._facts(name).digest for name in names}
-            for name, used in gathered.items():
-                found[name] = _digest(" ".join(sorted(used)).encode())
-            self._files[roots] = dict(sorted(found.items()))
-        return self._files[roots]
+        reached = self._reach(roots)
+        names = sorted((*reached, *self._compiled(reached)))
+        return {name: self._facts(name).digest for name in names}
 
     def tools(self, roots: Roots) -> dict[str, str]:
         """Python and the packages behind the modules ``roots``, each with its version."""
-        packages = self._reach(roots)[2]
+        packages = {each for name in self._reach(roots) for each in self._facts(name).packages}
         found = {"python": PYTHON} | dict(map(self._table.installed, sorted(packages)))
         if not packages.isdisjoint(("manim", "cairo")):
             import cairo
@@ -63,22 +143,12 @@ class Code:
 
     def paths(self, roots: Roots) -> set[Path]:
         """The files as they lie on the disk."""
-        reached, gathered, _ = self._reach(roots)
-        names = [*reached, *gathered, *self._compiled(reached)]
-        return {Path(self._there[name].path) for name in names}
+        return {Path(self._there[name].path) for name in self.files(roots)}
 
     @cached_property
     def _there(self) -> dict[str, os.DirEntry[str]]:
         """Every file of the packages, by its name from the folder that they lie in."""
-        found: dict[str, os.DirEntry[str]] = {}
-        for package in PACKAGES:
-            root = _root(package)
-            found.update(_below(root, package) if root else ())
-        return found
-
-    @cached_property
-    def _c_files(self) -> list[str]:
-        return [name for name in self._there if name.endswith(_COMPILED)]
+        return {name: entry for package in PACKAGES for name, entry in _below(package)}
 
     def _file(self, module: str) -> str | None:
         """The name of a local module's file; None for every other module."""
@@ -87,58 +157,35 @@ class Code:
         return next((choice for choice in choices if choice in self._there), None)
 
     def _facts(self, name: str) -> Facts:
-        if name not in self._known:
-            what = _facts if name.endswith(".py") else _bytes_alone
-            entry = self._there[name]
-            facts = self._table.about(entry.path, entry.stat(), lambda p: what(p.read_bytes()))
-            self._known[name] = facts
-        return self._known[name]
+        entry = self._there[name]
+        find = facts_of if name.endswith(".py") else _bytes_alone
+        return self._table.about(entry.path, entry.stat(), lambda path: find(path.read_bytes()))
 
     def _compiled(self, reached: Iterable[str]) -> list[str]:
         """The C files in the folders of modules of ``render``, and below them."""
         folders = {name.rpartition("/")[0] + "/" for name in reached} - {"render/"}
-        return [name for name in self._c_files if any(map(name.startswith, folders))]
+        there = (name for name in self._there if name.endswith(_COMPILED))
+        return [name for name in there if name.startswith(tuple(folders))]
 
-    def _reach(self, roots: Roots) -> tuple[list[str], dict[str, set[str]], set[str]]:
-        """Every file reached, what was taken through gathering files, and other packages."""
-        if roots not in self._reached:
-            waiting, reached = [self._file(root) for root in roots], dict[str, None]()
-            gathered, packages = dict[str, set[str]](), set[str]()
-            while waiting:
-                name = waiting.pop()
-                if name is None or name in reached:
-                    continue
+    def _reach(self, roots: Roots) -> dict[str, None]:
+        waiting, reached = [self._file(root) for root in roots], dict[str, None]()
+        while waiting:
+            name = waiting.pop()
+            if name is not None and name not in reached:
                 reached[name] = None
-                targets, taken, others = self._imported_by(name)
-                waiting += targets
-                packages.update(others)
-                for gatherer, what in taken:
-                    gathered.setdefault(gatherer, set()).add(what)
-            self._reached[roots] = list(reached), gathered, packages
-        return self._reached[roots]
+                waiting += self._imported_by(name)
+        return reached
 
-    def _imported_by(self, name: str) -> tuple[list[str], list[tuple[str, str]], list[str]]:
-        """Of one file: local files, what it takes through gathering ones, other packages."""
-        if name not in self._imports:
-            facts, taken = self._facts(name), list[tuple[str, str]]()
-            named = (self._target(_absolute(*one, name), taken) for one in facts.imports)
-            targets = [target for target in named if target]
-            self._imports[name] = list(dict.fromkeys(targets)), taken, facts.packages
-        return self._imports[name]
+    def _imported_by(self, name: str) -> set[str | None]:
+        package = name.rpartition("/")[0].replace("/", ".")
+        return {self._target(*each, package) for each in self._facts(name).imports}
 
-    def _target(self, asked: tuple[str, str | None], taken: list[tuple[str, str]]) -> str | None:
-        """The file that ``from module import name`` (or ``import module``) stands for."""
-        module, name = asked
-        file = self._file(module)
-        if file and name and file.endswith("/__init__.py"):
-            inner = self._file(f"{module}.{name}")
-            if inner:
-                return inner
-            gathers = self._facts(file).gathers
-            if gathers and name in gathers:
-                taken.append((file, f"{name}={':'.join(gathers[name])}"))
-                return self._target(_absolute(*gathers[name], file), taken)
-        return file
+    def _target(self, module: str, name: str | None, package: str) -> str | None:
+        """The file that ``from module import name`` (or ``import module``) in a file of ``package``
+        stands for."""
+        module = importlib.util.resolve_name(module, package)
+        inner = self._file(f"{module}.{name}") if name else None
+        return inner or self._file(module)
 
 
 def recheck(inputs: Iterable[Input], roots: Roots) -> tuple[Input, ...]:
@@ -151,17 +198,14 @@ def recheck(inputs: Iterable[Input], roots: Roots) -> tuple[Input, ...]:
     )
 
 
-def digest_of_source(data: bytes) -> str:
-    """Of what a Python file does: comments, docstrings and layout do not count."""
-    return _facts(data).digest
-
-
 def _bytes_alone(data: bytes) -> Facts:
     return Facts(_digest(data))
 
 
 @cache
-def _facts(data: bytes) -> Facts:
+def facts_of(data: bytes) -> Facts:
+    """About a Python file; its digest is of what it does: comments, docstrings and layout do not
+    count."""
     try:
         with _PARSING:
             tree = ast.parse(data)
@@ -170,15 +214,13 @@ def _facts(data: bytes) -> Facts:
     imports = [*_imports(tree)]
     tops = {module: module.partition(".")[0] for module, _ in imports}
     followed = [each for each in imports if tops[each[0]] in ("", *PACKAGES)]
-    others = {*tops.values()} - {"", *_NOT_FOLLOWED} - sys.stdlib_module_names
-    gathers = _gathers(tree)
+    others = {*tops.values()} - {"", "engine", *PACKAGES} - sys.stdlib_module_names
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             match node.body:
                 case [ast.Expr(ast.Constant(str())), *rest]:
                     node.body = rest
-    digest = _digest(ast.dump(tree).encode())
-    return Facts(digest, followed, sorted(others), gathers)
+    return Facts(_digest(ast.dump(tree).encode()), followed, sorted(others))
 
 
 def _imports(node: ast.AST) -> Iterator[tuple[str, str | None]]:
@@ -195,42 +237,19 @@ def _imports(node: ast.AST) -> Iterator[tuple[str, str | None]]:
         yield from _imports(child)
 
 
-def _gathers(tree: ast.Module) -> dict[str, tuple[str, str]] | None:
-    """What a file that consists of imports and ``__all__`` gathers; None for any other file."""
-    gathered: dict[str, tuple[str, str]] = {}
-    for node in tree.body:
-        match node:
-            case ast.Expr(ast.Constant()) | ast.Assign([ast.Name("__all__")]):
-                pass
-            case ast.ImportFrom(level=1) if all(alias.name != "*" for alias in node.names):
-                for alias in node.names:
-                    gathered[alias.asname or alias.name] = f".{node.module or ''}", alias.name
-            case _:
-                return None
-    return gathered
-
-
-def _absolute(module: str, name: str | None, importer: str) -> tuple[str, str | None]:
-    """``..theme`` seen from ``scenes/parts/grid.py`` is ``scenes.theme``."""
-    rest = module.lstrip(".")
-    level = len(module) - len(rest)
-    if level:
-        folder = importer.split("/")[:-level]
-        module = ".".join([*folder, rest] if rest else folder)
-    return module, name
-
-
 @cache
 def _root(package: str) -> str | None:
     spec = importlib.util.find_spec(package)
     return str(Path(spec.origin).parent) if spec and spec.origin else None
 
 
-def _below(folder: str, name: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    with os.scandir(folder) as entries:
+def _below(name: str, folder: str | None = None) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """The files of a package or of a folder in it, with their names."""
+    folder = folder or _root(name)
+    with os.scandir(folder) if folder else contextlib.nullcontext(()) as entries:
         for entry in entries:
             if entry.is_dir() and entry.name != "__pycache__":
-                yield from _below(entry.path, f"{name}/{entry.name}")
+                yield from _below(f"{name}/{entry.name}", entry.path)
             elif entry.name.endswith((".py", *_COMPILED)):
                 yield f"{name}/{entry.name}", entry
 

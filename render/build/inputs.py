@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import engine
@@ -17,15 +18,12 @@ from engine.passes import Passes
 from engine.reads import NAMES, digest_of, look_up
 from render.base.differences import values_moved
 from render.base.project import ROOT
-from render.base.reads import Input, Made, Reason, sha256, value_now
-from render.build.code import Code
+from render.base.reads import Input, Made, sha256, value_now
+from render.build.code import Code, Facts, Table
 from render.build.job import LANGUAGES
 from render.build.product import BEFORE, Product, canonical, key_of
-from render.build.table import Facts, Table
 from scenes import texts
 
-NO_RECORD = "it has no record"
-UNREADABLE = "its record is invalid"
 _MOST = 8  # values and files named; of more only how many
 
 
@@ -38,12 +36,11 @@ class Now:
         self.table = Table(kept / "files.json" if kept else None)
         self.code = Code(self.table)
         self.made: dict[str, Made | None] = {}
-        self._looked: dict[str, str] = {}
         self._passes: dict[tuple[str, ...], Passes] = {}
         self._values: dict[tuple[int, str], Input | None] = {}
-        self._code: dict[tuple[str, ...], tuple[Input, ...]] = {}
         self._known: dict[str, tuple[Input, ...]] = {}
-        self._version = ""
+        for name in ("_of_code", "_file", "ffmpeg"):
+            setattr(self, name, cache(getattr(self, name)))  # each is looked up once
 
     def passes(self, settings: Mapping[str, str]) -> Passes:
         """The passes that values come from. Raises LectureError for invalid weight files."""
@@ -56,33 +53,28 @@ class Now:
 
     def before(self, product: Product) -> tuple[Input, ...] | None:
         """The inputs known before the maker runs; None where a need is not up to date."""
-        needs = tuple(self._of_needs(product))
+        needs = self._of_needs(product)
         return (*self._of(product), *needs) if len(needs) == len(product.needs) else None
 
-    def _of_needs(self, product: Product) -> Iterator[Input]:
+    def _of_needs(self, product: Product) -> list[Input]:
         """What is known of the contents of needs."""
-        for role, need in product.needs.items():
-            if need.id in self.made:
-                made = self.made[need.id]
-                yield Input("need", role, None, made.content if made else "")
+        known = {role: need.id for role, need in product.needs.items() if need.id in self.made}
+        made = {role: self.made[id] for role, id in known.items()}
+        return [Input("need", role, None, one.content if one else "") for role, one in made.items()]
 
     def _of(self, product: Product) -> tuple[Input, ...]:
-        """What is told to the maker, and its code."""
         if product.id not in self._known:
             told = (Input("spec", name, None, canonical(s)) for name, s in product.spec.items())
-            self._known[product.id] = (*told, *self._of_code(_roots(product)))
+            self._known[product.id] = (*told, *self._of_code(product.roots))
         return self._known[product.id]
 
     def _of_code(self, roots: tuple[str, ...]) -> tuple[Input, ...]:
-        if roots not in self._code:
-            files = self.code.files(roots).items()
-            tools = self.code.tools(roots)
-            if "ffmpeg-python" in tools:
-                tools["ffmpeg"] = self.ffmpeg()
-            found = [Input("code", name, None, digest) for name, digest in files]
-            found += [Input("tool", name, None, version) for name, version in tools.items()]
-            self._code[roots] = tuple(found)
-        return self._code[roots]
+        tools = self.code.tools(roots)
+        if "ffmpeg-python" in tools:
+            tools["ffmpeg"] = self.ffmpeg()
+        files = self.code.files(roots).items()
+        found = [Input("code", name, None, digest) for name, digest in files]
+        return (*found, *(Input("tool", name, None, version) for name, version in tools.items()))
 
     def asked_again(self, product: Product, made: Made) -> tuple[Input, ...] | None:
         """What ``made`` found by reading, with the answers of now; None where one is missing."""
@@ -95,10 +87,9 @@ class Now:
                 return self._value(product, asked)
             case "text":
                 language, path = asked.arg
-                digest = digest_of(look_up(texts.load(language), path))
-                return Input("text", asked.name, asked.arg, digest or "")
+                return asked._replace(digest=digest_of(look_up(texts.load(language), path)) or "")
             case "file":
-                return Input("file", asked.name, asked.arg, self._file(asked.name))
+                return asked._replace(digest=self._file(asked.name))
             case "pause":
                 return product.pause(asked, self)
         return None
@@ -114,84 +105,79 @@ class Now:
         return self._values[key]
 
     def _file(self, name: str) -> str:
-        """The digest of a file that was read."""
-        if name not in self._looked:
-            path = _path_of(name)
-            try:
-                facts = self.table.about(str(path), path.stat(), lambda path: Facts(sha256(path)))
-                self._looked[name] = facts.digest
-            except OSError:
-                self._looked[name] = ""
-        return self._looked[name]
+        path = _path_of(name)
+        try:
+            return self.table.about(path, path.stat(), lambda path: Facts(sha256(path))).digest
+        except OSError:
+            return ""
 
     def ffmpeg(self) -> str:
         """The version of the ffmpeg that is used; it is asked only if it is not the file that it
         was. Raises LectureError where there is none that can be used."""
-        if not self._version:
-            asked = os.environ.get("LECTURE_FFMPEG")
-            carried = _path_of("site-packages/imageio_ffmpeg/binaries").glob("ffmpeg-*")
-            path = shutil.which(asked or "ffmpeg") or (None if asked else next(carried, None))
-            if path is None or not self.table.knows(str(path)):
-                from render.media import ffmpeg
+        asked = os.environ.get("LECTURE_FFMPEG")
+        carried = _path_of("site-packages/imageio_ffmpeg/binaries").glob("ffmpeg-*")
+        path = shutil.which(asked or "ffmpeg") or (None if asked else next(carried, None))
+        if path is None or not self.table.knows(path):
+            from render.media import ffmpeg
 
-                path = ffmpeg.find()
-            self._version = self.table.about(str(path), Path(path).stat(), _version_of).digest
-        return self._version
+            path = ffmpeg.find()
+        return self.table.about(path, Path(path).stat(), _version_of).digest
 
     def paths(self, product: Product, made: Made | None) -> set[Path]:
         """The files that decide whether a product is up to date: code, weights, texts, and those
         that it has read."""
-        found = self.code.paths(_roots(product))
-        found |= set(Path(engine.__file__).parent.glob("*.py"))
-        found |= {texts.FOLDER / f"{language}.toml" for language in LANGUAGES}
-        settings = product.settings
-        found |= {Path(settings[name]) for name in ("weights", "inference_weights") if settings}
-        read = (one.name for one in (made.inputs if made else ()) if one.kind == "file")
-        return found | {_path_of(name) for name in read if "site-packages" not in name}
+        settings, read = product.settings, made.inputs if made else ()
+        return {
+            *self.code.paths(product.roots),
+            *Path(engine.__file__).parent.glob("*.py"),
+            *(texts.FOLDER / f"{language}.toml" for language in LANGUAGES),
+            *(Path(settings[name]) for name in ("weights", "inference_weights") if settings),
+            *(
+                _path_of(one.name)
+                for one in read
+                if one.kind == "file" and "site-packages" not in one.name
+            ),
+        }
 
-    def why(self, product: Product, made: Made | None) -> list[Reason]:
+    def why(self, product: Product, made: Made | None) -> list[str]:
         """Why a product is to be made, a line each; none: it is up to date, as far as its needs
         are."""
         if made is None:
-            return [Reason(NO_RECORD)]
+            return ["it has no record"]
         if made.key != key_of(product.kind, made.inputs):
-            return [Reason(UNREADABLE)]
+            return ["its record is invalid"]
         for role, path in product.places(made).items():
             if role not in made.files and role in product.may_lack:
                 continue
             if not path.is_file():
-                return [Reason(f"there is no {path.name}")]
+                return [f"there is no {path.name}"]
             if role not in made.files or not made.files[role].holds(path):
-                return [Reason(f"{path.name} was changed since it was made")]
+                return [f"{path.name} was changed since it was made"]
         return list(self._differences(product, made))
 
-    def _differences(self, product: Product, made: Made) -> Iterator[Reason]:
+    def _differences(self, product: Product, made: Made) -> Iterator[str]:
         """What is not as it was, worded by kind; needs only as far as they are known."""
-        old, known = _by_kind(made.inputs), self._of(product)
-        same = made.inputs[: len(known)] == known
-        new = old if same else _by_kind(known)
-        yield from (Reason(_of_spec(*pair), pair[1]) for pair in _pairs(old["spec"], new["spec"]))
+        needs = self._of_needs(product)
+        old, new = _by_kind(made.inputs), _by_kind((*self._of(product), *needs))
+        yield from (_of_spec(*pair) for pair in _pairs(old["spec"], new["spec"]))
         moved = [one for one in old["value"].values() if self._value(product, one) != one]
         if moved:
             yield from _few(values_moved(moved, self.passes(product.settings)), "more values")
         for kind, word in _READ.items():
             for one in old[kind].values():
                 if self._answer(product, one) != one:
-                    yield Reason(word(one), one)
-        files = [Reason(f"file {pair[0]}", pair[1]) for pair in _pairs(old["code"], new["code"])]
-        yield from _few(files, "more files")
+                    yield word(one)
+        yield from _few(
+            [f"file {name}" for name, _, _ in _pairs(old["code"], new["code"])], "more files"
+        )
         for name, was, now in _pairs(old["tool"], new["tool"]):
-            versions = (one.digest if one else "none" for one in (was, now))
-            yield Reason(f"{name} {', now '.join(versions)}", now or was)
-        needs = {one.name: one for one in self._of_needs(product)}
-        unknown = product.needs.keys() - needs.keys()
-        for role, was, now in _pairs(old["need"], needs):
+            yield f"{name} {was or 'none'}, now {now or 'none'}"
+        unknown = product.needs.keys() - new["need"].keys()
+        for role, was, now in _pairs(old["need"], new["need"]):
             if role not in unknown:
-                there = now is not None and now.digest
-                how = "another one" if there and was and was.digest else "new" if there else "gone"
                 kind, _, rest = role.partition(" ")
                 told = f"recording {rest.replace(' ', '/')}" if kind == "sound" else role
-                yield Reason(f"{told}: {how}", was or now)
+                yield f"{told}: {'another one' if was and now else 'new' if now else 'gone'}"
 
 
 _READ: Mapping[str, Callable[[Input], str]] = {
@@ -199,11 +185,6 @@ _READ: Mapping[str, Callable[[Input], str]] = {
     "pause": lambda one: f"recording {one.name}: different length",
     "file": lambda one: "the font" if one.name.endswith(".ttc") else f"file {one.name}",
 }
-Pair = tuple[str, Input | None, Input | None]
-
-
-def _roots(product: Product) -> tuple[str, ...]:
-    return (product.maker.partition(":")[0], *product.modules)
 
 
 def _by_kind(inputs: Iterable[Input]) -> Mapping[str, dict[str, Input]]:
@@ -213,27 +194,26 @@ def _by_kind(inputs: Iterable[Input]) -> Mapping[str, dict[str, Input]]:
     return found
 
 
-def _pairs(old: Mapping[str, Input], new: Mapping[str, Input]) -> list[Pair]:
-    """The name of each input that is not as it was, with what it was and is."""
-    names = dict.fromkeys([*new, *old]) if old != new else ()
-    pairs = ((name, old.get(name), new.get(name)) for name in names)
-    return [(name, was, now) for name, was, now in pairs if was != now]
+def _pairs(old: Mapping[str, Input], new: Mapping[str, Input]) -> Iterator[tuple[str, str, str]]:
+    """The name of each input that is not as it was, with what it was and is; empty for nothing."""
+    for name in dict.fromkeys([*new, *old]) if old != new else ():
+        if old.get(name) != new.get(name):
+            was, now = (each[name].digest if name in each else "" for each in (old, new))
+            yield name, was, now
 
 
-def _of_spec(name: str, was: Input | None, now: Input | None) -> str:
+def _of_spec(name: str, was: str, now: str) -> str:
     if name == "voice":
-        how = "another one" if was and now else "one so far" if was else "none so far"
-        return f"voice: {how}"
-    if now is not None and isinstance(json.loads(now.digest), dict):
+        return f"voice: {'another one' if was and now else 'one so far' if was else 'none so far'}"
+    if now and isinstance(json.loads(now), dict):
         return name
-    said = (repr(json.loads(one.digest)) if one else "none" for one in (was, now))
+    said = (repr(json.loads(one)) if one else "none" for one in (was, now))
     return f"{name}: {', now '.join(said)}"
 
 
-def _few(lines: list[Reason], rest: str) -> list[Reason]:
-    if len(lines) <= _MOST:
-        return lines
-    return [*lines[:_MOST], Reason(f"and {len(lines) - _MOST} {rest}")]
+def _few(lines: list[str], rest: str) -> list[str]:
+    more = [f"and {len(lines) - _MOST} {rest}"] if len(lines) > _MOST else []
+    return [*lines[:_MOST], *more]
 
 
 def _path_of(name: str) -> Path:

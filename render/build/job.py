@@ -18,7 +18,7 @@ import typer
 
 from engine.errors import LectureError, quoted
 from render.build.folders import DEFAULT_LESSON, Kind, folders_of
-from render.build.storage.choice import NO_CACHE, CacheChoice
+from render.build.storage.places import NO_CACHE, CacheChoice
 from render.media.quality import QUALITIES, Quality
 from scenes import registry, texts
 from scenes.registry import SceneInfo
@@ -212,7 +212,11 @@ def jobs_of(options: BuildOptions, scenes: Sequence[str] = ()) -> list[Job]:
     _check_tracks(chosen.values(), films)
     settings = _checked(lessons, weights, languages[0], tracks[0])
     kinds = [Kind(*each) for each in product(weights, lessons, languages, qualities)]
-    voice = _voice(options.voice, languages)
+    voice = None
+    if options.voice != "none":
+        from render.voice.choice import choose  # late: voices import much
+
+        voice = choose(options.voice, languages)
     folders = folders_of(kinds, options.out, voice, burn)
     return [
         Job(
@@ -284,14 +288,6 @@ def weight_files(patterns: Iterable[str]) -> list[Path]:
     return [*found.values()]
 
 
-def _voice(said: str, languages: Sequence[str]) -> Choice | None:
-    if said == "none":
-        return None
-    from render.voice.choice import choose  # late: voices import much
-
-    return choose(said, languages)
-
-
 def _apart(words: Sequence[str], patterns: Sequence[str]) -> tuple[list[str], list[str]]:
     """Scenes and weights: of ``--weights checkpoints/*.json`` without quotes, the shell makes an
     option with the first file, and further words with the others."""
@@ -306,21 +302,22 @@ def _checked(
     then names the other files that have one, so that they can be corrected at once."""
     from scenes import lessons as known
 
-    settings: dict[tuple[str, Path | None], Settings] = {}
-    mistakes: dict[Path | None, LectureError] = {}
+    settings, mistakes = (
+        dict[tuple[str, Path | None], Settings](),
+        dict[Path | None, LectureError](),
+    )
     for lesson, file in product(lessons, weights):
         try:
             settings[lesson, file] = known.settings(lesson, language, file, track)
         except LectureError as error:
             mistakes.setdefault(file, error)
-    if not mistakes:
-        return settings
-    (_, first), *others = mistakes.items()
-    if others:
-        more = ", ".join(str(file) for file, _ in others[:5])
-        rest = f" and {len(others) - 5} more" if len(others) > 5 else ""
-        first.found = f"{first.found} (also invalid: {more}{rest})"
-    raise first
+    for first in list(mistakes.values())[:1]:
+        others = [str(file) for file in mistakes][1:]
+        if others:
+            rest = f" and {len(others) - 5} more" if len(others) > 5 else ""
+            first.found = f"{first.found} (also invalid: {', '.join(others[:5])}{rest})"
+        raise first
+    return settings
 
 
 def _check_tracks(scenes: Iterable[SceneInfo], films: Mapping[str, Sequence[SceneInfo]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,47 +29,43 @@ _PICTURES = frozenset({"pictures"})
 
 
 class Lecture:
-    """The products of one job, each once. ``voice``: who speaks, with the sounds kept in the job's
-    folder."""
+    """The products of one job, each once. Of a video's products, ``None`` in the place of a scene
+    means the film's. Raises LectureError where the voice cannot speak."""
 
-    def __init__(self, job: Job, voice: Voice | None = None) -> None:
+    def __init__(self, job: Job) -> None:
         self.job = job
-        self.voice = voice
+        self.voice: Voice | None = None
         self.languages = [job.language, *(each for each in LANGUAGES if each != job.language)]
-        self._values = job.values()
-        self._quality = asdict(job.quality)
+        #: the scenes of the film, without the title card
+        self.numbered = tuple(scene for scene in job.film if scene.number)
+        self._settings, self._quality = job.values(), asdict(job.quality)
         self._sounds = job.out / STATE / "voice"
+        if job.voice is not None:
+            from render.voice.choice import Voice
+
+            self.voice = Voice(job.voice, job.language, self._sounds)
         for name in ("pictures", "cover", "cues", "burned", "sounds", "video", "sides", "length"):
             setattr(self, name, cache(getattr(self, name)))  # each product is made once
 
-    @classmethod
-    def of(cls, job: Job) -> Lecture:
-        """Raises LectureError where the voice cannot speak."""
-        if job.voice is None:
-            return cls(job)
-        from render.voice.choice import Voice
+    def path(self, scene: SceneInfo | None) -> Path:
+        return self.job.video(scene) if scene else self.job.out / self.job.film_name
 
-        return cls(job, Voice(job.voice, job.language, job.out / STATE / "voice"))
+    def _record(self, scene: SceneInfo | None, ending: str) -> Path:
+        return self.job.out / STATE / f"{self.path(scene).stem}{ending}.json"
 
-    def _record(self, path: Path, ending: str) -> Path:
-        return self.job.out / STATE / f"{path.stem}{ending}.json"
-
-    def _product(self, kind: str, path: Path, ending: str | None = None, **more: Any) -> Product:
-        """What a video consists of, itself, or what lies beside it; ``path``: the video's name."""
+    def _product(
+        self, kind: str, scene: SceneInfo | None, ending: str | None = None, **more: Any
+    ) -> Product:
+        """A video, what it consists of, or what lies beside it."""
         return Product(
             kind=kind,
-            record=self._record(path, f".{kind}" if ending is None else ending),
-            name=f"{path.stem}_{kind}",
+            record=self._record(scene, f".{kind}" if ending is None else ending),
             job=self.job,
-            settings=self._values,
-            path=path,
+            settings=self._settings,
+            scene=scene,
+            path=self.path(scene),
             **more,
         )
-
-    def _of_scene(
-        self, kind: str, scene: SceneInfo, ending: str | None = None, **more: Any
-    ) -> Product:
-        return self._product(kind, self.job.video(scene), ending, scene=scene, **more)
 
     def _told(self, scene: SceneInfo) -> dict[str, Json]:
         track = self.job.settings.track if scene.number == 0 else ""
@@ -81,7 +77,7 @@ class Lecture:
         targets = {"numbers": path.with_suffix(".numbers.json")}
         if voice and voice.recordings is None:
             targets["sound"] = self._sounds / f"{path.stem}.wav"
-        return self._of_scene(
+        return self._product(
             "pictures",
             scene,
             "",
@@ -100,8 +96,8 @@ class Lecture:
             optional=(ASKS,),  # a beat without a sound is silent
             targets=targets,
             carriers={} if job.burn else {"pictures": path},
-            carried_by=str(self._record(path, ".video")),
-            yields=str(self._record(path, ".cover")),
+            carried_by=str(self._record(scene, ".video")),
+            yields=str(self._record(scene, ".cover")),
             modules=(scene.module, *(voice.modules if voice else ())),
             heavy=True,
             aside=frozenset({"pictures", "numbers"}),
@@ -119,26 +115,38 @@ class Lecture:
         return asked._replace(digest=str(pause(busy, quiet, seconds, fps)))
 
     def _seconds(self, scene: SceneInfo, now: Now) -> dict[str, float]:
-        """How long beats must last for their recordings."""
         made = {beat: now.made.get(sound.id) for beat, sound in self.sounds(scene).items()}
         return {beat: each.facts["seconds"] if each else 0.0 for beat, each in made.items()}
 
-    def cover(self, scene: SceneInfo) -> Product:
-        """The picture for lists of videos; the play that draws the pictures yields it as well."""
-        return self._of_scene(
+    def cover(self, scene: SceneInfo | None) -> Product:
+        """The picture for lists of videos; the play that draws the pictures yields it as well. The
+        film has that of its first scene."""
+        targets = {"cover": SideFiles(self.path(scene)).cover}
+        if scene is None:
+            return self._product(
+                "cover",
+                scene,
+                maker="render.documents.about:copy_cover",
+                spec={},
+                needs={"cover": self.cover(self.job.film[0])},
+                opens=frozenset(targets),
+                targets=targets,
+                cached=False,
+            )
+        return self._product(
             "cover",
             scene,
             maker="render.draw.cover:make",
             spec={**self._told(scene), "number": scene.number},
             asks=(self.pictures(scene),),
-            targets={"cover": SideFiles(self.job.video(scene)).cover},
+            targets=targets,
             modules=(scene.module,),
             heavy=True,
         )
 
     def cues(self, scene: SceneInfo, language: str) -> Product:
         """What is said in a scene in one language, in lines, by frames."""
-        return self._of_scene(
+        return self._product(
             "cues",
             scene,
             f".cues.{language}",
@@ -150,8 +158,8 @@ class Lecture:
 
     def burned(self, scene: SceneInfo) -> Product:
         """Pictures with captions drawn into them; carried by the scene's video."""
-        path, language = self.job.video(scene), self.job.burn
-        return self._of_scene(
+        language = self.job.burn
+        return self._product(
             "burned",
             scene,
             maker="render.media.burn:make",
@@ -160,8 +168,8 @@ class Lecture:
             needs={"pictures": self.pictures(scene), "cues": self.cues(scene, language)},
             opens=_PICTURES,
             aside=_PICTURES,
-            carriers={"pictures": path},
-            carried_by=str(self._record(path, ".video")),
+            carriers={"pictures": self.path(scene)},
+            carried_by=str(self._record(scene, ".video")),
             heavy=True,
             frames=lambda: self.length(scene),
             weight=_WEIGHTS[self.job.quality.name] / 2,
@@ -184,7 +192,6 @@ class Lecture:
             kind="sound",
             maker="render.voice.audio:make",
             record=self.job.out / STATE / f"{slug}.{beat}.sound.json",
-            name=f"{slug}_{beat}_sound",
             job=self.job,
             spec={"file": str(path.absolute())},
             targets={"sound": self._sounds / f"{slug}.{beat}.wav"},
@@ -192,134 +199,92 @@ class Lecture:
             cached=False,
         )
 
-    def video(self, scene: SceneInfo) -> Product:
-        """Pictures, sound, captions and names in one MP4."""
-        return self._video(self.job.video(scene), (scene,), self.job.title(scene), scene=scene)
-
-    @cached_property
-    def film(self) -> Product:
-        """The same of all scenes of the track, with chapters. It is not joined where a scene that
-        was asked for could not be drawn."""
-        job = self.job
-        asks = tuple(self.pictures(scene) for scene in job.scenes)
-        path, title = job.out / job.film_name, LECTURE_TITLES[job.language]
-        return self._video(path, job.film, title, asks=asks)
-
-    def _video(self, path: Path, scenes: tuple[SceneInfo, ...], title: str, **more: Any) -> Product:
-        job = self.job
-        needs = self._shown(scenes)
-        for scene in scenes:
-            for beat, sound in self.sounds(scene).items():
-                needs[f"sound {scene.slug} {beat}"] = sound
+    def video(self, scene: SceneInfo | None) -> Product:
+        """Pictures, sound, captions and names in one MP4; the film has chapters. It is not joined
+        where a scene that was asked for could not be drawn."""
+        job, scenes = self.job, self._scenes(scene)
+        sounds = {
+            f"sound {each.slug} {beat}": sound
+            for each in scenes
+            for beat, sound in self.sounds(each).items()
+        }
         return self._product(
             "video",
-            path,
+            scene,
             maker="render.media.mux:make",
             checker="render.media.check:check",
             spec={
-                "title": title,
+                "title": job.title(scene) if scene else LECTURE_TITLES[job.language],
                 "language": job.language,
                 "quality": self._quality,
-                "parts": [scene.slug for scene in scenes],
-                "titles": [] if "scene" in more else [job.title(scene) for scene in scenes],
+                "parts": [each.slug for each in scenes],
+                "titles": [] if scene else [job.title(each) for each in scenes],
                 "languages": self.languages,
                 "spoken": job.voice is not None,
             },
-            needs=needs,
+            needs={**self._contents(scenes), **sounds},
+            asks=() if scene else tuple(map(self.pictures, job.scenes)),
             optional=("cues ", "sound "),
             opens=frozenset({"pictures", "sound"}),
-            targets={"video": path},
-            **more,
+            targets={"video": self.path(scene)},
         )
 
-    def _shown(self, scenes: tuple[SceneInfo, ...]) -> dict[str, Product]:
+    def _scenes(self, scene: SceneInfo | None) -> tuple[SceneInfo, ...]:
+        return (scene,) if scene else self.job.film
+
+    def _contents(self, scenes: tuple[SceneInfo, ...]) -> dict[str, Product]:
         """What is seen and read of scenes, by role."""
-        found = {f"pictures {scene.slug}": self.shown(scene) for scene in scenes}
-        for scene in scenes:
-            for language in self.languages:
-                found[f"cues {scene.slug} {language}"] = self.cues(scene, language)
-        return found
+        seen = {f"pictures {scene.slug}": self.shown(scene) for scene in scenes}
+        return seen | {
+            f"cues {scene.slug} {language}": self.cues(scene, language)
+            for scene in scenes
+            for language in self.languages
+        }
 
-    def sides(self, scene: SceneInfo) -> Product:
-        """What lies beside a video: captions, descriptions."""
-        return self._sides(self.job.video(scene), (scene,), "", scene=scene)
-
-    @cached_property
-    def film_sides(self) -> Product:
-        """The same of the film, with chapters."""
-        path, track = self.job.out / self.job.film_name, self.job.settings.track
-        return self._sides(path, self.job.film, track)
-
-    def _sides(self, path: Path, scenes: tuple[SceneInfo, ...], track: str, **more: Any) -> Product:
-        """``track``: of the film; empty for a scene, which is alike in all tracks."""
-        side, own = SideFiles(path), self.job.settings
+    def sides(self, scene: SceneInfo | None) -> Product:
+        """What lies beside a video: captions, descriptions, and chapters of the film."""
+        side, own, scenes = SideFiles(self.path(scene)), self.job.settings, self._scenes(scene)
         targets = {"about.json": side.about}
         for language in LANGUAGES:
             for form in CAPTION_FORMS:
                 targets[f"{language}.{form}"] = side.captions(language, form)
             targets[f"about.{language}.txt"] = side.description(language)
-            if track:
+            if scene is None:
                 targets[f"chapters.{language}.vtt"] = side.chapters(language)
         return self._product(
             "sides",
-            path,
+            scene,
             maker="render.documents.about:make",
             spec={
                 "language": self.job.language,
                 "fps": self.job.quality.fps,
                 "languages": self.languages,
-                "track": track,
-                "film": bool(track),
+                "track": "" if scene else own.track,  # a scene is alike in all tracks
+                "film": scene is None,
                 "scenes": [[one.slug, one.number, list(one.steps)] for one in scenes],
                 "source": own.source,
                 "target": own.target,
             },
-            needs=self._shown(scenes),
+            needs=self._contents(scenes),
             targets=targets,
             cached=False,
-            **more,
         )
 
-    @cached_property
-    def film_cover(self) -> Product:
-        """The film's cover: that of its first scene."""
-        path = self.job.out / self.job.film_name
-        return self._product(
-            "cover",
-            path,
-            maker="render.documents.about:copy_cover",
-            spec={},
-            needs={"cover": self.cover(self.job.film[0])},
-            opens=frozenset({"cover"}),
-            targets={"cover": SideFiles(path).cover},
-            cached=False,
-        )
-
-    @cached_property
-    def numbered(self) -> tuple[SceneInfo, ...]:
-        """The scenes of the film, without the title card."""
-        return tuple(scene for scene in self.job.film if scene.number)
-
-    def of_scene(self, scene: SceneInfo) -> Iterator[Product]:
-        """Everything that belongs to a scene, its pictures first."""
-        yield self.pictures(scene)
-        if self.job.burn:
-            yield self.burned(scene)
-        yield from (self.cover(scene), self.video(scene), self.sides(scene))
-
-    def of_film(self) -> Iterator[Product]:
-        """Everything that belongs to the film, itself first."""
-        yield from (self.film, self.film_sides, self.film_cover)
+    def of(self, scene: SceneInfo | None) -> tuple[Product, ...]:
+        """Everything that belongs to a scene, its pictures first, or to the film, itself first."""
+        if scene is None:
+            return self.video(None), self.sides(None), self.cover(None)
+        drawn = dict.fromkeys((self.pictures(scene), self.shown(scene)))
+        return (*drawn, self.cover(scene), self.video(scene), self.sides(scene))
 
     def products(self) -> Iterator[Product]:
         """Everything that was asked for."""
-        for scene in self.job.scenes:
-            yield from self.of_scene(scene)
-        yield from self.of_film()
+        for scene in (*self.job.scenes, None):
+            yield from self.of(scene)
 
     def length(self, scene: SceneInfo) -> float:
         """Frames that a scene will have: as remembered in any folder beside, or a guess."""
-        name = f"{self.job.video(scene).stem}.json"
+        name = f"{self.path(scene).stem}.json"
         for folder in (self.job.out, *sorted(self.job.out.parent.glob("*/"))):
             said = read_state(folder / STATE / name)
             try:

@@ -33,11 +33,10 @@ class Material(Product):
 
 def _material(kind: str, lecture: Lecture, target: Path | None, **more: Any) -> Material:
     job = lecture.job
-    name = f"{kind}_{job.settings.track}"
+    name = f"{kind}_{job.settings.track}_{job.language}.{digest(str(target))[:8]}.json"
     return Material(
         kind=kind,
-        record=job.out / STATE / f"{name}_{job.language}.{digest(str(target))[:8]}.json",
-        name=name,
+        record=job.out / STATE / name,
         job=job,
         settings=job.values(),
         target=target,
@@ -99,22 +98,20 @@ def package(lecture: Lecture, target: Path, item: str, title: str) -> Material:
     """The course page as a SCORM package. ``item`` names it within a platform; ``title``: that of
     the film where it is empty."""
     spec = {"item": item, "title": title, "language": lecture.job.language}
-
-    def lines(made: Made) -> list[str]:
-        size = f"{made.files['zip'].size / 1e6:.1f} MB"
-        return [f"{target}: SCORM 1.2 package, {size}; import it on your platform"]
-
     return _material(
         "scorm",
         lecture,
         target,
         maker="render.documents.scorm:make",
         spec={**spec, "scenes": len(lecture.numbered)},
-        needs={"page": page(lecture, None), "sides": lecture.film_sides},
+        needs={"page": page(lecture, None), "sides": lecture.sides(None)},
         opens=None,
         targets={"zip": target},
         cached=False,  # it has the videos a second time
-        lines=lines,
+        lines=lambda made: [
+            f"{target}: SCORM 1.2 package, {made.files['zip'].size / 1e6:.1f} MB; "
+            "import it on your platform"
+        ],
         refuse=lambda: _refuse_no_package(target),
     )
 
@@ -146,14 +143,12 @@ def publication(
     ``item``: the name for uploads; ``parts``: ``film``, ``scenes`` or ``both``; ``asked``: texts of
     the film that take the place of its own."""
     job, needs, videos = lecture.job, dict[str, Product](), list[Json]()
-    published = [lecture.of_film()] if parts != "scenes" else []
-    published += map(lecture.of_scene, lecture.numbered if parts != "film" else ())
-    for products in published:
-        for each in products:
-            if each.path and each.kind in ("video", "sides", "cover"):
-                needs[f"{each.kind} {each.path.name}"] = each
-                if each.kind == "video":
-                    videos.append([each.path.name, each.scene is None])
+    film = (None,) if parts != "scenes" else ()
+    for scene in (*film, *(lecture.numbered if parts != "film" else ())):
+        name = lecture.path(scene).name
+        videos.append([name, scene is None])
+        for each in (lecture.video(scene), lecture.sides(scene), lecture.cover(scene)):
+            needs[f"{each.kind} {name}"] = each
 
     def lines(made: Made) -> list[str]:
         count = f"{len(videos)} video{'s' * (len(videos) > 1)}"
@@ -163,14 +158,15 @@ def publication(
             f"what is left to do: {target}/CHECKLIST.md",
         ]
 
-    spec = {"platform": platform, "item": item, "language": job.language}
     return _material(
         "publication",
         lecture,
         target,
         maker="render.platforms.folder:make",
         spec={
-            **spec,
+            "platform": platform,
+            "item": item,
+            "language": job.language,
             "track": job.settings.track,
             "folder": str(target),
             "videos": videos,

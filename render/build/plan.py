@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from render.base.failure import Failure
-from render.base.reads import Made, Reason, Stamp
+from render.base.reads import Made, Stamp
 from render.build.inputs import Now
-from render.build.product import ASKS, Product, Step, content_of, digest, read_record
+from render.build.product import ASKS, Product, content_of, read_record
 
-_NEEDED = Reason("its files are needed")
+Action = Literal["keep", "take", "build"]
 
 
-def _none(_: Product) -> bool:
-    return False
+@dataclass(slots=True)
+class Step:
+    """A product in a plan. ``needs``: steps that are settled before it, ``optional``: those of them
+    that it can do without; ``old``: its record as it was when the run began. ``action`` is what
+    needs to be done as far as known, ``reasons`` say why; ``made`` is its record, once it is up to
+    date."""
+
+    product: Product
+    needs: tuple[str, ...]
+    optional: frozenset[str]
+    old: Made | None
+    action: Action = "build"
+    reasons: tuple[str, ...] = ()
+    made: Made | None = None
+
+    @property
+    def id(self) -> str:
+        return self.product.id
 
 
 class Plan:
@@ -30,19 +47,17 @@ class Plan:
         self,
         products: Iterable[Product],
         now: Now,
-        forced: Callable[[Product], bool] = _none,
-        as_is: Callable[[Product], bool] = _none,
+        forced: Callable[[Product], bool] = lambda product: False,
+        as_is: Callable[[Product], bool] = lambda product: False,
     ) -> None:
-        self.now = now
+        self.now, self.is_forced, self._as_is = now, forced, as_is
         self.steps: dict[str, Step] = {}
         self.failures: dict[str, Failure] = {}
+        self.logs: dict[str, Path] = {}  # of steps that were given out
+        self.begun: dict[str, str] = {}  # steps that were given out and have not ended: question
         self.asked: dict[str, Product] = {}
         self.paths: dict[tuple[str, str], Path] = {}  # files of this run, by step and role
-        self.is_forced, self._as_is = forced, as_is
         self._above: dict[str, list[str]] = {}
-        self._begun: set[str] = set()  # steps that were given out and have not ended,
-        self._first: dict[str, str] = {}  # the first step of each kind that was, by question
-        self._known: set[str] = set()  # and the questions of which one has ended
         for product in products:
             self.asked[product.id] = product
             self._add(product)
@@ -75,17 +90,6 @@ class Plan:
         """Whether nothing needs to be made."""
         return not any(self.due())
 
-    def reasons(self, product: Product) -> tuple[Reason, ...]:
-        """Why a product is out of date, as far as known; its needs' reasons if they block it."""
-        step = self.steps[product.id]
-        if step.made is not None:
-            return ()
-        found = list(step.reasons)
-        for asked in product.asks:
-            if not self.is_settled(asked.id):
-                found += self.steps[asked.id].reasons
-        return tuple(found)
-
     def _settle(self, step: Step) -> None:
         """Look at a step whose needs may have been settled; keeps what is up to date."""
         product, old = step.product, step.old
@@ -94,24 +98,26 @@ class Plan:
             return
         if step.id in self.asked and self.is_forced(product):
             return
-        if all(map(self.is_settled, step.needs)):
-            places = product.places(old).items()
-            if step.reasons:
-                there = [(role, path) for role, path in places if role in old.files]
-                if not all(path.is_file() for _, path in there):
-                    return
-                new = {
-                    role: Stamp.of(path) for role, path in there if not old.files[role].holds(path)
-                }
-                files = {**old.files, **new}
-                content = content_of(old.facts, files, product.aside) if new else old.content
+        if not all(map(self.is_settled, step.needs)):
+            return
+        places = product.places(old)
+        if step.reasons:  # as it is: the files that are there count
+            there = {role: path for role, path in places.items() if role in old.files}
+            if not all(path.is_file() for path in there.values()):
+                return
+            others = {role for role, path in there.items() if not old.files[role].holds(path)}
+            if others:
+                files = {**old.files, **{role: Stamp.of(there[role]) for role in others}}
+                content = content_of(old.facts, files, product.aside)
                 old = replace(old, files=files, content=content)
-            step.made, step.action = old, "keep"
-            self.now.made[step.id] = old
-            for role, path in places:
-                self.paths[step.id, role] = path
+        self._conclude(step, old, "keep", places)
 
-    # -- what to do --------------------------------------------------------------------
+    def _conclude(self, step: Step, made: Made, action: Action, places: Mapping[str, Path]) -> None:
+        step.made, step.action = made, action
+        self.now.made[step.id] = made
+        self.paths |= {(step.id, role): path for role, path in places.items()}
+
+    # -- what to do ----------------------------------------------------------------------------
 
     def due(self) -> Iterator[Step]:
         """Steps that need to be made: those asked for, and what these need, if all of it can be."""
@@ -121,13 +127,11 @@ class Plan:
                 yield from self._with_needs(id, seen)
 
     def _with_needs(self, id: str, seen: set[str]) -> Iterator[Step]:
-        if id in seen or self.is_settled(id):
-            return
-        seen.add(id)
-        step = self.steps[id]
-        for need in step.needs:
-            yield from self._with_needs(need, seen)
-        yield step
+        if id not in seen and not self.is_settled(id):
+            seen.add(id)
+            for need in self.steps[id].needs:
+                yield from self._with_needs(need, seen)
+            yield self.steps[id]
 
     def hindrance(self, id: str) -> str:
         """A step below that keeps one from being made: it failed, or is heavy and was not asked
@@ -135,14 +139,11 @@ class Plan:
         step = self.steps[id]
         for need in step.needs:
             below = self.steps[need]
-            if need in self.failures:
-                found = need
-            elif below.made is not None:
+            if below.made is not None:
                 continue
-            elif below.product.heavy and need not in self.asked:
+            if below.product.heavy and need not in self.asked and need not in self.failures:
                 return need
-            else:
-                found = self.hindrance(need)
+            found = need if need in self.failures else self.hindrance(need)
             if found and need not in step.optional:
                 return found
         return ""
@@ -154,72 +155,56 @@ class Plan:
             due = [
                 step
                 for step in self.due()
-                if step.id not in self._begun and all(map(self.is_settled, step.needs))
+                if step.id not in self.begun and all(map(self.is_settled, step.needs))
             ]
-            if all(self._fetch(step) for step in due):  # what is not there is due as well
+            if all(map(self._has_files, due)):  # what is not there is due as well
                 return sorted(due, key=self._urgency)
 
-    def _fetch(self, step: Step) -> bool:
+    def _has_files(self, step: Step) -> bool:
         """Whether all files that the maker opens are there; what is missing must be made."""
-        there = True
+        has_all = True
         for need in step.product.needs.values():
-            made = self.steps[need.id].made
-            for role in step.product.opened(made) if made else ():
-                if (need.id, role) not in self.paths:
-                    self._reopen(need.id)
-                    there = False
-        return there
-
-    def _reopen(self, id: str) -> None:
-        step = self.steps[id]
-        step.made, step.action, step.reasons = None, "build", (_NEEDED,)
-        self.now.made.pop(id, None)
-        self.asked[id] = step.product
+            below = self.steps[need.id]
+            roles = step.product.opened(below.made) if below.made else ()
+            if not all((need.id, role) in self.paths for role in roles):
+                below.made, below.action, below.reasons = None, "build", ("its files are needed",)
+                self.now.made.pop(need.id, None)
+                self.asked[need.id] = need
+                has_all = False
+        return has_all
 
     def _urgency(self, step: Step) -> tuple[bool, float]:
-        question = self.question(step)
-        waits = self._first.get(question, step.id) != step.id and question not in self._known
-        return waits, -step.product.work()
-
-    @staticmethod
-    def question(step: Step) -> str:
-        return digest([step.product.kind, step.product.spec])
+        return step.product.told in self.begun.values(), -step.product.work()
 
     # -- what has happened ---------------------------------------------------------------------
 
     def begin(self, step: Step) -> None:
-        """A step was given out."""
-        self._begun.add(step.id)
-        self._first.setdefault(self.question(step), step.id)
+        self.begun[step.id] = step.product.told
 
     def put_back(self, step: Step) -> None:
-        """A step that was given out must be repeated."""
-        self._begun.discard(step.id)
+        del self.begun[step.id]
 
     def done(self, step: Step, made: Made, *, taken: bool = False) -> None:
         """A product was made (or taken from the cache); looks again at what stands above."""
-        self._begun.discard(step.id)
-        self._known.add(self.question(step))
-        step.made, step.action = made, "take" if taken else "build"
-        self.now.made[step.id] = made
-        for role, path in made.paths.items():
-            self.paths[step.id, role] = Path(path)
-        self._look_above(step.id)
+        places = {role: Path(path) for role, path in made.paths.items()}
+        self._conclude(step, made, "take" if taken else "build", places)
+        self._end(step)
 
     def failed(self, step: Step, failure: Failure) -> None:
         """A product could not be made; what needs it cannot be, either, nothing else."""
-        self._begun.discard(step.id)
-        self._known.add(self.question(step))
         self.failures[step.id] = failure
         self.now.made[step.id] = None
+        self._end(step)
+
+    def _end(self, step: Step) -> None:
+        self.begun.pop(step.id, None)
         self._look_above(step.id)
 
     def _look_above(self, id: str) -> None:
         for above in self._above.get(id, ()):
-            step = self.steps[above]
-            if step.made is None and above not in self.failures and above not in self._begun:
-                self._settle(step)
-                if step.made is not None:
+            if not self.is_settled(above) and above not in self.begun:
+                self._settle(self.steps[above])
+                if self.steps[above].made is not None:
                     self._look_above(above)
 
     def files(self) -> frozenset[Path]:

@@ -19,14 +19,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from engine.errors import LectureError
 from engine.reader import WEIGHT_BYTES
 from render.base.reader import Reader
-from render.base.reads import Input, Json, Made, Reason, Stamp
+from render.base.reads import Input, Json, Made, Stamp
 
 if TYPE_CHECKING:
     from render.build.inputs import Now
@@ -45,16 +45,15 @@ BEFORE = ("spec", "need", "code", "tool")
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """``record``: where its record lies; stands for the product within a run. ``name``: of its
-    private folder. ``spec``: all that the maker is told; plain JSON, no path of this machine unless
-    it is the input itself. ``needs``: other products, by role, whose contents count; ``asks``: what
-    must be settled before it is looked at, though it counts for nothing.
+    """``record``: where its record lies; stands for the product within a run. ``spec``: all that
+    the maker is told; plain JSON, no path of this machine unless it is the input itself. ``needs``:
+    other products, by role, whose contents count; ``asks``: what must be settled before it is
+    looked at, though it counts for nothing.
     """
 
     kind: str
     maker: str
     record: Path
-    name: str
     job: Job
     spec: Mapping[str, Json]
     needs: Mapping[str, Product] = field(default_factory=dict)
@@ -99,6 +98,21 @@ class Product:
     def id(self) -> str:
         return str(self.record)
 
+    @property
+    def name(self) -> str:
+        """For its private folder."""
+        return self.record.stem
+
+    @cached_property
+    def told(self) -> str:
+        """Stands for what the maker is told."""
+        return told_of(self.kind, self.spec)
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The modules whose code counts, with what they import."""
+        return (self.maker.partition(":")[0], *self.modules)
+
     def places(self, made: Made) -> Mapping[str, Path]:
         """Where the files of its record should lie."""
         if self.folder is not None:
@@ -125,7 +139,8 @@ class Work:
     """All that a worker needs to make a product; plain data that can be pickled.
 
     ``inputs``: those known before, with the digests of code that the run was planned with.
-    ``folder``: private, made by the pool; files, log.txt and everything temporary go there.
+    ``modules``: whose code counts, the maker's and others. ``folder``: private, made by the pool;
+    files, log.txt and everything temporary go there.
     ``also``: another product that the same play yields (a scene's cover): the maker's module has
     ``observe``, see ``render.base.reads``; its record has the values and texts that were read for
     this one, and it is left out where it was not made.
@@ -153,31 +168,14 @@ class Work:
         return Path(self.folder) / "log.txt"
 
 
-Action = Literal["keep", "take", "build"]
-
-
-@dataclass(slots=True)
-class Step:
-    """A product in a plan. ``needs``: steps that are settled before it, ``optional``: those of them
-    that it can do without; ``old``: its record as it was when the run began. ``action`` is what
-    needs to be done as far as known; ``made`` is its record, once it is up to date."""
-
-    product: Product
-    needs: tuple[str, ...]
-    optional: frozenset[str]
-    old: Made | None
-    action: Action = "build"
-    reasons: tuple[Reason, ...] = ()
-    made: Made | None = None
-
-    @property
-    def id(self) -> str:
-        return self.product.id
-
-
 def key_of(kind: str, inputs: Iterable[Input]) -> str:
     """32 hexadecimal digits for a kind of product and all its inputs."""
     return digest([FORM, kind, sorted(inputs, key=_place)])
+
+
+def told_of(kind: str, spec: Mapping[str, Json]) -> str:
+    """Stands for what the makers of a kind are told."""
+    return digest([FORM, kind, spec])[:16]
 
 
 def question_of(kind: str, inputs: Iterable[Input]) -> str:
@@ -208,19 +206,13 @@ def read_record(product: Product) -> Made | None:
         return None
 
 
-_ENCODER = msgspec.json.Encoder(enc_hook=lambda said: _as_text(said), order="sorted")
+#: what is a kind of ``str`` is written as one; TypeError for what is no plain data
+_ENCODER = msgspec.json.Encoder(enc_hook=str.__str__, order="sorted")
 
 
 def canonical(said: Json) -> str:
     """Plain data as text that is the same for the same data."""
     return _ENCODER.encode(said).decode()
-
-
-def _as_text(said: object) -> str:
-    """Of a kind of str. Raises TypeError for what is no plain data."""
-    if not isinstance(said, str):
-        raise TypeError(f"no plain data: {said!r}")
-    return str.__str__(said)
 
 
 def digest(said: Json) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,73 +23,66 @@ _TEXTS = "captions and descriptions"
 
 class Report:
     """Of one job of a run. ``told``: the videos that any job has reported; ``alone``: there is
-    no other job, so that lines need not name the folder;
-    ``brief``: what is up to date is reported on one line."""
+    no other job, so that lines need not name the folder; ``brief``: what is up to date is reported
+    on one line."""
 
     def __init__(
         self, lecture: Lecture, plan: Plan, told: set[Path], *, alone: bool, brief: bool
     ) -> None:
-        self.lecture = lecture
-        self.plan = plan
-        self.job = lecture.job
+        self.lecture, self.plan, self.job = lecture, plan, lecture.job
         self.made = self.taken = 0
         self.film = ""  # what became of it
         self.failures: dict[str, Failure] = {}
-        self.logs: dict[str, Path] = {}  # of what failed, by step
-        self._brief = brief or not alone
+        self._told, self._brief = told, brief or not alone
         self._shown = "" if alone else f"{self.job.out.name}/"
-        self._told = told
-        self._kept = [scene for scene in self.job.scenes if self._stays(*lecture.of_scene(scene))]
+        #: the scenes that were up to date when the run began
+        self.kept = [scene for scene in self.job.scenes if self._stays(*lecture.of(scene))]
 
-    @property
-    def up_to_date(self) -> int:
-        return len(self._kept)
+    def _stays(self, *products: Product) -> bool:
+        return all(self.plan.is_kept(product.id) for product in products)
 
     # -- in a run ------------------------------------------------------------------------------
 
     def first_lines(self) -> Iterator[str]:
         """What is up to date when a run begins."""
-        self._told.update(self.job.video(scene) for scene in self._kept)
-        job, count = self.job, len(self._kept)
+        job, count = self.job, len(self.kept)
+        self._told.update(map(job.video, self.kept))
         if not self._brief:
-            yield from (f"{job.video(scene)}: up to date" for scene in self._kept)
+            yield from (f"{job.video(scene)}: up to date" for scene in self.kept)
         elif count:
             yield f"{job.out}{job.of_track}: {count} of {len(job.scenes)} scenes up to date"
 
     def lines(self) -> Iterator[str]:
         """A line for each scene of which everything is settled by now, last the film."""
+        waiting = False
         for scene in self.job.scenes:
             video = self.job.video(scene)
-            if video not in self._told and self._is_over(self.lecture.of_scene(scene)):
+            if video not in self._told and self._is_over(scene):
                 self._told.add(video)
                 yield self._scene_line(scene)
-        waiting = any(self.job.video(scene) not in self._told for scene in self.job.scenes)
-        if not waiting and not self.film and self._is_over(self.lecture.of_film()):
+            waiting = waiting or video not in self._told
+        if not waiting and not self.film and self._is_over(None):
             yield self._film_line()
 
-    def _is_over(self, products: Iterable[Product]) -> bool:
-        plan = self.plan
+    def _is_over(self, scene: SceneInfo | None) -> bool:
+        plan, products = self.plan, self.lecture.of(scene)
         return all(plan.is_settled(each.id) or plan.hindrance(each.id) for each in products)
 
-    def _stays(self, *products: Product) -> bool:
-        return all(self.plan.is_kept(product.id) for product in products)
-
     def _scene_line(self, scene: SceneInfo) -> str:
-        lecture, name = self.lecture, self.job.video_name(scene)
-        failed = self._failure(lecture.video(scene), "cues", "sound")
+        failed = self._failure(self.lecture.video(scene), "cues", "sound")
         if failed:
             self.failures[scene.slug] = failed[1]
             return f"{self._shown}{scene.slug}: no video: {failed[1].line}{self._log(*failed)}"
-        action = self.plan.steps[lecture.shown(scene).id].action
+        action = self.plan.steps[self.lecture.shown(scene).id].action
         self.taken += action == "take"
         self.made += action == "build"
-        lacking = self._lacking(name, "captions", lecture.sides(scene))
-        lacking += self._lacking(name, "cover", lecture.cover(scene))
+        lacking = self._lacking("captions", self.lecture.sides(scene))
+        lacking += self._lacking("cover", self.lecture.cover(scene))
         return f"{self.job.video(scene)}: {self._what_was_done(scene)}{lacking}"
 
-    def _lacking(self, name: str, what: str, product: Product) -> str:
+    def _lacking(self, what: str, product: Product) -> str:
         """What a video has to do without, and why; empty where it has it."""
-        failed = self._failure(product)
+        failed, name = self._failure(product), self.lecture.path(product.scene).name
         if not failed:
             return ""
         self.failures[f"{name}: {what}"] = failed[1]
@@ -98,21 +91,18 @@ class Report:
     def _what_was_done(self, scene: SceneInfo) -> str:
         """To a scene's video, which is in place."""
         lecture, steps = self.lecture, self.plan.steps
-        shown, video = steps[lecture.shown(scene).id], lecture.video(scene)
+        shown, drawn = steps[lecture.shown(scene).id], steps[lecture.pictures(scene).id]
         if shown.action == "take":
             return "taken from the store"
-        if shown.action == "build":
-            drawn = steps[lecture.pictures(scene).id]
-            facts = shown.made.facts if shown.made else {}
+        if shown.action == "build" and shown.made:
+            facts = shown.made.facts
             cost = facts.get(COST) or (drawn.made and drawn.made.facts.get(COST)) or {}
-            return (
-                f"{facts['frames'] / facts['fps']:.1f} s of film in "
-                f"{duration(cost.get('seconds', 0))}, {cost.get('memory', 0) / _MB:.0f} MB of "
-                "memory at most"
-            )
+            seconds, memory = duration(cost.get("seconds", 0)), cost.get("memory", 0) / _MB
+            film = f"{facts['frames'] / facts['fps']:.1f} s of film in {seconds}"
+            return f"{film}, {memory:.0f} MB of memory at most"
         if not self._stays(*lecture.sounds(scene).values()):
             return "pictures kept, new sound"
-        if not self._stays(video, lecture.sides(scene)):
+        if not self._stays(lecture.video(scene), lecture.sides(scene)):
             return f"{_TEXTS} regenerated"
         return "up to date" if self._stays(lecture.cover(scene)) else "cover drawn"
 
@@ -126,49 +116,45 @@ class Report:
         return next(filter(None, (self._failure(need, *tolerated) for need in needs)), None)
 
     def _log(self, step: str, failure: Failure) -> str:
-        """Keep the log of what failed, and say where."""
-        if failure.mistake or step not in self.logs:
+        log = self.plan.logs.get(step)
+        if failure.mistake or log is None or not log.is_file():
             return ""
-        logs, product = self.job.out / "logs", self.plan.steps[step].product
-        slug = product.scene.slug if product.scene else "lecture"
+        logs, scene = self.job.out / "logs", self.plan.steps[step].product.scene
+        name = f"{scene.slug if scene else 'lecture'}_{self.job.language}.txt"
         try:
             logs.mkdir(exist_ok=True)
-            kept = shutil.copyfile(self.logs[step], logs / f"{slug}_{self.job.language}.txt")
-            return f" (log: {kept})"
+            return f" (log: {shutil.copyfile(log, logs / name)})"
         except OSError as error:
             return f" (log: could not be saved, {error.strerror})"
 
     def _film_line(self) -> str:
-        job, film, name = self.job, self.lecture.film, self.job.film_name
-        path = job.out / name
-        why = self._no_film()
+        job, path = self.job, self.lecture.path(None)
+        film, sides, cover = self.lecture.of(None)
+        why = self._no_film(film)
         if why:
             self.film = "not made"
             if not path.exists() and not self.failures and len(job.scenes) < len(job.film):
                 have = sum(job.video(scene).exists() for scene in job.film)
                 return (
-                    f"{self._shown}{name}: {have} of its {len(job.film)} scenes are there; "
+                    f"{self._shown}{path.name}: {have} of its {len(job.film)} scenes are there; "
                     "the same command without scene numbers makes the others and joins all"
                 )
             how = "kept unchanged" if path.exists() else "not made"
-            return f"{self._shown}{name} {how}: {why}"
-        lacking = self._lacking(name, "captions", self.lecture.film_sides)
+            return f"{self._shown}{path.name} {how}: {why}"
+        lacking = self._lacking("captions", sides)
         if self._stays(film):
             self.film = "up to date"
-            sides = self.lecture.film_sides, self.lecture.film_cover
-            stay = all(self._stays(each) or self.plan.hindrance(each.id) for each in sides)
+            stay = all(self._stays(each) or self.plan.hindrance(each.id) for each in (sides, cover))
             return f"{path}: {'up to date' if stay else f'{_TEXTS} regenerated'}{lacking}"
         self.film = "made"
-        made = self.plan.steps[film.id].made
+        made, track = self.plan.steps[film.id].made, job.settings.track
         seconds = made.facts["frames"] / job.quality.fps if made else 0.0
-        track = job.settings.track
         whole = "lecture" if track == "full" else f"{track} track"
         chapters = f"{len(job.film)} chapters"
         return f"{path}: the whole {whole}, {duration(seconds)}, {chapters}{lacking}"
 
-    def _no_film(self) -> str:
+    def _no_film(self, film: Product) -> str:
         """Why there is no film of these scenes; empty where there is one."""
-        film = self.lecture.film
         failure = self.plan.failures.get(film.id)
         if failure:
             self.failures[self.job.film_name] = failure
@@ -178,15 +164,12 @@ class Report:
         return self._out_of_date()
 
     def _out_of_date(self) -> str:
-        """The first scene of the film that is not up to date, and why."""
         for scene in self.job.film:
-            video = self.job.video(scene)
-            for product in (self.lecture.pictures(scene), self.lecture.shown(scene)):
-                if not self.plan.is_settled(product.id):
-                    reasons = self.plan.reasons(product)
-                    if not video.exists() or not reasons:
-                        return f"{video.name} is missing"
-                    return f"{video.name} is out of date: {reasons[0].line}"
+            drawn = self.lecture.pictures(scene), self.lecture.shown(scene)
+            if not all(self.plan.is_settled(product.id) for product in drawn):
+                video, why = self.job.video(scene), self.why(scene)
+                missing = not video.exists() or not why
+                return f"{video.name} is {'missing' if missing else f'out of date: {why[0]}'}"
         return ""
 
     # -- of a plan -----------------------------------------------------------------------------
@@ -195,22 +178,20 @@ class Report:
         """What a run would do, and why. ``in_store``: steps that need not be made."""
         for scene in self.job.scenes:
             yield from self._explain_scene(scene, forced, in_store)
-        how = self._out_of_date()
-        if not how:
-            made = self._stays(self.lecture.film)
-            how = f"up to date{self._stale(self.lecture.film_sides)}" if made else "to be joined"
-        yield f"{self.job.film_name}: {how}"
+        film, sides, _ = self.lecture.of(None)
+        made = f"up to date{self._stale(sides)}" if self._stays(film) else "to be joined"
+        yield f"{self.job.film_name}: {self._out_of_date() or made}"
 
     def _explain_scene(
         self, scene: SceneInfo, forced: bool, in_store: Sequence[str]
     ) -> Iterator[str]:
-        lecture, name, reasons = self.lecture, self.job.video_name(scene), self.why(scene)
-        if forced and not reasons:
+        lecture, name, why = self.lecture, self.job.video_name(scene), self.why(scene)
+        if forced and not why:
             yield f"{name}: up to date, rendered anyway (--force)"
-        elif reasons:
+        elif why:
             here = {lecture.pictures(scene).id, lecture.shown(scene).id} & {*in_store}
             yield f"{name}: {'in the store' if here and not forced else 'to be rendered'}"
-            yield from (f"    {line}" for line in reasons)
+            yield from (f"    {line}" for line in why)
         else:
             more = self._stale(lecture.video(scene), lecture.sides(scene))
             drawn = self._stays(lecture.cover(scene))
@@ -221,20 +202,18 @@ class Report:
 
     def why(self, scene: SceneInfo) -> list[str]:
         """Why a scene's video is to be made from other pictures or sounds, line by line."""
-        lecture, steps = self.lecture, self.plan.steps
-        video = steps[lecture.video(scene).id]
         if not self.job.video(scene).is_file():
             return ["there is no video"]
+        lecture, steps = self.lecture, self.plan.steps
         drawn = lecture.pictures(scene), lecture.shown(scene)
-        found = [reason.line for product in drawn for reason in steps[product.id].reasons]
+        found = [line for product in drawn for line in steps[product.id].reasons]
         for beat, sound in lecture.sounds(scene).items():
             if not self.plan.is_settled(sound.id):
                 how = "another one" if sound.record.is_file() else "new"
                 found.append(f"recording {scene.slug}/{beat}: {how}")
-        if video.made is None and not found:
-            for reason in video.reasons:
-                if not (reason.input and reason.input.name.startswith("cues ")):
-                    found.append(reason.line)
+        video = steps.get(lecture.video(scene).id)  # None: only its pictures are looked at
+        if video and video.made is None and not found:
+            found = [line for line in video.reasons if not line.startswith("cues ")]
         return list(dict.fromkeys(found))
 
 
@@ -245,35 +224,26 @@ def announcement(reports: Sequence[Report], forced: bool) -> str:
         for scene in report.job.scenes:
             why = report.why(scene)
             if why or forced:
-                name = report.job.video_name(scene)
-                shown = f"{report.job.out.name}/{name}" if len(reports) > 1 else name
-                told.append(f"{shown} ({why[0] if why else '--force'})")
+                folder = f"{report.job.out.name}/" if len(reports) > 1 else ""
+                reason = why[0] if why else "--force"
+                told.append(f"{folder}{report.job.video_name(scene)} ({reason})")
     more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
     return f"rendering {', '.join(told[:_NAMED])}{more}" if told else ""
 
 
 def summary(reports: Sequence[Report]) -> Iterator[str]:
     """The end of a run with many jobs: how much was made, and everything that was not."""
-    made = sum(each.made for each in reports)
     taken = sum(each.taken for each in reports)
-    from_store = f"{taken} taken from the store, " if taken else ""
-    same = sum(each.up_to_date for each in reports)
-    failed = sum(len(each.failures) for each in reports)
-    films = sum(each.film == "made" for each in reports)
     yield (
-        f"{len(reports)} renders: {made} scenes made, {from_store}"
-        f"{same} up to date, {failed} failed; {films} films joined"
+        f"{len(reports)} renders: {sum(each.made for each in reports)} scenes made, "
+        f"{f'{taken} taken from the store, ' if taken else ''}"
+        f"{sum(len(each.kept) for each in reports)} up to date, "
+        f"{sum(len(each.failures) for each in reports)} failed; "
+        f"{sum(each.film == 'made' for each in reports)} films joined"
     )
     for each in reports:
         for name, failure in each.failures.items():
             yield f"    {each.job.out.name}/{name}{each.job.of_track}: {failure.line}"
-
-
-def exit_code(failures: Sequence[Failure], complaints: int) -> int:
-    """0 all well, 2 a mistake in the input, 1 in the code or among the recordings."""
-    if not failures:
-        return 1 if complaints else 0
-    return 2 if all(failure.mistake for failure in failures) else 1
 
 
 def complaints(lecture: Lecture, plan: Plan) -> list[str]:
@@ -301,7 +271,6 @@ def complaints(lecture: Lecture, plan: Plan) -> list[str]:
 
 
 def _sentence(language: str, scene: SceneInfo, beat: Mapping[str, Json]) -> str:
-    """What is to be said in a beat of a record."""
     from render.voice import spoken
 
     key = beat["key"]

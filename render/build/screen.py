@@ -27,11 +27,9 @@ class Estimate:
         self._expected = dict(expected)
         self._done = dict.fromkeys(expected, 0.0)
         self._running: dict[str, tuple[float, float] | None] = {}  # since the first report
-        self._worked = 0.0  # seconds and frames of the workers that have ended, likewise
-        self._drawn = 0.0
+        self._worked = self._drawn = 0.0  # seconds and frames of the workers that have ended
         self._ended = 0
-        self.slots = max(1, slots)
-        self._clock = clock
+        self.slots, self._clock = max(1, slots), clock
 
     @property
     def ended(self) -> str:
@@ -53,49 +51,37 @@ class Estimate:
 
     def advance(self, step: str, frames: float) -> None:
         """``frames`` of the step are done in all."""
-        if step not in self._running:
-            return
-        if self._running[step] is None:  # the speed is measured from here on: not the start-up
-            self._running[step] = self._clock(), frames
-        self._done[step] = frames
-        if frames > self._expected[step]:
-            self._expected[step] = frames * _MARGIN
+        if step in self._running:
+            if self._running[step] is None:  # the speed is measured from here: not the start-up
+                self._running[step] = self._clock(), frames
+            self._done[step] = frames
+            if frames > self._expected[step]:
+                self._expected[step] = frames * _MARGIN
 
     def end(self, step: str) -> None:
         """The step is over, well or not; it now counts as exactly what it did."""
-        if step in self._running:
-            worked, drawn = self._work(step)
-            self._worked += worked
-            self._drawn += drawn
-            del self._running[step]
         if step in self._expected:
+            worked, drawn = self._work(step)
+            self._worked, self._drawn = self._worked + worked, self._drawn + drawn
+            self._running.pop(step, None)
             self._expected[step] = self._done[step]
             self._ended += 1
 
     def seconds_left(self) -> float | None:
-        """Until the last worker ends, at the speed so far; None before there is a speed.
-
-        Waiting steps are dealt to the workers longest first, as they really will be.
-        """
+        """Until the last worker ends, at the speed so far; None before there is a speed. No sooner
+        than the longest step, nor than all of them with every worker busy."""
         running = [self._work(step) for step in self._running]
         worked = self._worked + sum(seconds for seconds, _ in running)
         drawn = self._drawn + sum(frames for _, frames in running)
         if drawn <= 0 or worked <= 0:
             return None
-        left = {step: self._expected[step] - self._done[step] for step in self._expected}
-        lanes = [left[step] for step in self._running]
-        lanes += [0.0] * (self.slots - len(lanes))
-        waiting = [frames for step, frames in left.items() if step not in self._running and frames]
-        for frames in sorted(waiting, reverse=True):
-            lanes[lanes.index(min(lanes))] += frames
-        return max(lanes) * worked / drawn
+        left = [self._expected[step] - self._done[step] for step in self._expected]
+        return max(*left, sum(left) / self.slots) * worked / drawn
 
     def _work(self, step: str) -> tuple[float, float]:
-        """Seconds and frames of a running step since its first report."""
-        first = self._running[step]
-        if first is None:
-            return 0.0, 0.0
-        return self._clock() - first[0], self._done[step] - first[1]
+        """Seconds and frames of a step since its first report, if it is running."""
+        first = self._running.get(step)
+        return (self._clock() - first[0], self._done[step] - first[1]) if first else (0.0, 0.0)
 
 
 class Screen:

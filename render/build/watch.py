@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import hashlib
 import os
 import queue
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
-from functools import partial
 from pathlib import Path
 
 from engine.errors import LectureError, from_os_error, one_line
 from render.base.process import stoppable
 from render.base.project import ROOT
+from render.base.reads import sha256
 from render.build.job import BuildOptions, How, Job
 from render.build.run import WATCHED, Run
 
 _QUIET_MS = 150  # nothing was saved for that long
 _LATEST_MS = 2000  # after the first of many
+_LOOK_EVERY = 0.1  # seconds, whether the render has ended
 _PATIENCE = 15.0  # seconds that a render may take to stop
 _WAITING = "waiting until weights, texts, a lesson or code are saved; Ctrl-C ends"
 _NAMED = 3
@@ -38,15 +38,20 @@ class Sources:
     recordings."""
 
     def __init__(self, options: BuildOptions, files: Iterable[Path]) -> None:
-        self._patterns = [_absolute(pattern) for pattern in options.weights or ()]
-        lessons = [Path(name) for name in options.lesson.split(",")]
-        kept = [ROOT / "assets" / "lessons" / f"{name}.toml" for name in options.lesson.split(",")]
-        named = [path for path in (*files, *lessons, *kept) if path.is_file()]
+        self._patterns = [str(Path(each).expanduser().absolute()) for each in options.weights or ()]
+        lessons = options.lesson.split(",")
+        kept = (ROOT / "assets" / "lessons" / f"{name}.toml" for name in lessons)
+        named = [path for path in (*files, *map(Path, lessons), *kept) if path.is_file()]
         self._files = {form for path in named for form in (path.absolute(), path.resolve())}
-        voice = options.voice
-        recordings = voice.partition(":")[2] if voice.startswith("recordings:") else ""
-        self._recordings = list(_below(Path(recordings).expanduser())) if recordings else []
-        self._seen = {path: _digest(path) for path in self._all()}
+        kind, _, recordings = options.voice.partition(":")
+        self._recordings: list[Path] = []
+        if kind == "recordings" and recordings:
+            folder = Path(recordings).expanduser().absolute()
+            below = sorted(folder.rglob("*/"))
+            below = [path for path in below if not path.name.startswith((".", "__"))]
+            self._recordings = [path for path in (folder, *below) if path.is_dir()]
+        there = (path for folder in self.folders() for path in folder.iterdir())
+        self._seen = {path: _digest(path) for path in there if self._matters(path)}
 
     def folders(self) -> list[Path]:
         """What to watch, each without what is below: an editor may put a new file in the place of
@@ -71,10 +76,6 @@ class Sources:
             return True
         return path.parent in self._recordings and not path.name.startswith(".")
 
-    def _all(self) -> Iterator[Path]:
-        for folder in self.folders():
-            yield from filter(self._matters, (path for path in folder.iterdir() if path.is_file()))
-
 
 class Watch:
     """``arguments``: the options of each render. Something saved while it runs stops it, since
@@ -85,27 +86,25 @@ class Watch:
     ) -> None:
         self._sources = Sources(options, Run(jobs, how).plan.files())
         self._arguments = list(arguments)
-        #: what threads want done
-        self._events: queue.Queue[Callable[[], None]] = queue.Queue()
+        self._saved: queue.SimpleQueue[list[Path] | LectureError] = queue.SimpleQueue()
         self._render: subprocess.Popen[bytes] | None = None
 
     def run(self) -> int:
         """Until Ctrl-C (130) or a signal, which comes through as an exception."""
         stop = threading.Event()
         with stoppable():
-            threading.Thread(target=self._watch, args=(stop,), daemon=True).start()
+            threading.Thread(target=self._look, args=(stop,), daemon=True).start()
             try:
                 self._start()
                 while True:
-                    self._events.get()()
+                    self._wait()
             except KeyboardInterrupt:
                 return 128 + signal.SIGINT
             finally:
                 stop.set()
                 self._stop()
 
-    def _watch(self, stop: threading.Event) -> None:
-        """In a thread: look at what is saved."""
+    def _look(self, stop: threading.Event) -> None:
         import watchfiles
 
         try:
@@ -117,40 +116,35 @@ class Watch:
                 stop_event=stop,
                 recursive=False,
             ):
-                saved = self._sources.changed(path for _, path in changes)
-                if saved:
-                    self._events.put(partial(self._saved, saved))
+                self._saved.put(self._sources.changed(path for _, path in changes))
         except OSError as error:
-            self._events.put(partial(_fail, from_os_error(error, "--watch")))
+            self._saved.put(from_os_error(error, "--watch"))
 
-    def _saved(self, paths: Sequence[Path]) -> None:
-        again = self._render is not None
-        self._stop()
-        names = [path.name for path in paths[:_NAMED]]
-        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-        _say(f"saved: {', '.join(names)}{more}{'; starting again' if again else ''}")
-        self._start()
+    def _wait(self) -> None:
+        if self._render and self._render.poll() is not None:
+            self._render = None
+            print(_WAITING, flush=True)
+        with contextlib.suppress(queue.Empty):
+            saved = self._saved.get(timeout=_LOOK_EVERY if self._render else None)
+            if isinstance(saved, LectureError):
+                raise saved
+            if saved:
+                again = "; starting again" if self._render else ""
+                self._stop()
+                names = ", ".join(path.name for path in saved[:_NAMED])
+                more = f" and {len(saved) - _NAMED} more" if len(saved) > _NAMED else ""
+                print(one_line(f"saved: {names}{more}{again}"), flush=True)
+                self._start()
 
     def _start(self) -> None:
-        render = self._render = subprocess.Popen(
+        self._render = subprocess.Popen(
             [sys.executable, "-P", "-m", "render", *self._arguments],
             stdin=subprocess.PIPE,  # its end tells the render that we are gone
             env={**os.environ, WATCHED: "1"},
             process_group=0,  # Ctrl-C is for us, who stop it
         )
-
-        def wait() -> None:
-            render.wait()
-            self._events.put(partial(self._ended, render))
-
-        threading.Thread(target=wait, daemon=True).start()
         if "--force" in self._arguments:
             self._arguments.remove("--force")
-
-    def _ended(self, render: subprocess.Popen[bytes]) -> None:
-        if render is self._render:
-            self._render = None
-            _say(_WAITING)
 
     def _stop(self) -> None:
         """Stop the render, if one is running; its own workers end with it."""
@@ -166,30 +160,8 @@ class Watch:
             render.wait()
 
 
-def _fail(error: LectureError) -> None:
-    raise error
-
-
-def _say(line: str) -> None:
-    print(one_line(line), flush=True)
-
-
-def _absolute(pattern: str) -> str:
-    return str(Path(pattern).expanduser().absolute())
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    """A folder and those in it, but for Python's own."""
-    if folder.is_dir():
-        yield folder.absolute()
-        for path in sorted(folder.absolute().rglob("*/")):
-            if path.is_dir() and not path.name.startswith((".", "__")):
-                yield path
-
-
 def _digest(path: Path) -> str:
-    """Of a file's contents; empty where it cannot be read."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return sha256(path)
     except OSError:
         return ""

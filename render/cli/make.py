@@ -14,7 +14,7 @@ import typer
 from engine.errors import one_line
 from render.base.process import usable_cores
 from render.build.job import BuildOptions, How, Job, Renderer, jobs_of, option
-from render.build.storage.choice import DEFAULT_SIZE, choose
+from render.build.storage.places import DEFAULT_SIZE, choose
 from render.cli.options import Explain, Jobs, Scenes, Store, flag, takes
 from render.media.sidecars import SideFiles
 

@@ -78,11 +78,8 @@ def named(path: Path) -> str:
 def link(path: Path, name: Path) -> Path:
     """A second name for a file, under which it stays what it is; a copy where there is no such
     thing. Raises OSError."""
-    name.unlink(missing_ok=True)
     try:
         os.link(path.resolve(), name)
-    except FileNotFoundError:
-        raise
     except OSError:
         shutil.copyfile(path, name)
     return name

@@ -11,7 +11,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -152,11 +152,6 @@ class UploadState:
         """All notes are on the disk before this returns. Raises LectureError where that fails."""
         text = msgspec.json.format(msgspec.json.encode(self._notes), indent=1)
         files.write(self.path, text, durable=True, mode=0o600)
-
-
-def alone(folder: Path) -> AbstractContextManager[None]:
-    """Raises LectureError where the folder is being uploaded by another process already."""
-    return files.alone(folder, "one upload at a time", "another one in progress")
 
 
 def credentials(names: Sequence[str], environment: Mapping[str, str] = os.environ) -> list[str]:

@@ -9,7 +9,7 @@ from manim.mobject.text.typst_mobject import Typst
 
 from scenes import texts
 from scenes.onscreen import Box, box_of
-from scenes.parts import Number
+from scenes.parts.phrase import Number
 from scenes.record import Showing
 
 #: The shortest time for anything to be seen at all, and for a formula, in seconds.

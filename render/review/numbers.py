@@ -17,7 +17,9 @@ from render.review.fault import Fault
 from render.review.weights import passes_of
 from scenes import theme
 from scenes.onscreen import Item, TextItem, box_of
-from scenes.parts import Glyphs, Grid, Number, Phrase, Root
+from scenes.parts.equation import Root
+from scenes.parts.grid import Grid
+from scenes.parts.phrase import Glyphs, Number, Phrase
 from scenes.rounding import MINUS, as_decimal, rounds_to, shown
 from scenes.settings import Settings
 from scenes.values import OPERATIONS

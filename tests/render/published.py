@@ -12,7 +12,7 @@ from PIL import Image
 
 from render.base import files
 from render.base.reads import Made, Stamp
-from render.build.delivery import put_whole
+from render.build.making import put_whole
 from render.media.mux import Part, Video, chapters_of, mux
 from render.media.sidecars import SideFiles
 from render.platforms.folder import MANIFEST, Publication, PublishedVideo

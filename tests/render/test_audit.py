@@ -27,7 +27,11 @@ from render.review.fault import Fault
 from render.review.numbers import work_out
 from scenes import theme
 from scenes.base import LectureScene
-from scenes.parts import Equation, Flight, Grid, Number, Phrase, Say, Term, Token, fly, outline, row
+from scenes.parts.equation import Equation, Term
+from scenes.parts.grid import Grid, outline
+from scenes.parts.motion import Flight, fly
+from scenes.parts.phrase import Number, Phrase, Say, row
+from scenes.parts.shapes import Token
 from scenes.settings import Settings
 from scenes.texts import Template
 from scenes.values import Scalar, Values, constant

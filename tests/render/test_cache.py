@@ -22,9 +22,19 @@ from render.base.reads import Input, Made, Stamp
 from render.build.product import Product, content_of, key_of
 from render.build.storage import cache as module
 from render.build.storage.cache import Cache
-from render.build.storage.choice import NO_CACHE, VARIABLE, CacheChoice, bytes_of, choose
-from render.build.storage.eviction import _HOUR, _SKEW, evict
-from render.build.storage.places import Folder, Item, place_of
+from render.build.storage.places import (
+    _HOUR,
+    _SKEW,
+    NO_CACHE,
+    VARIABLE,
+    CacheChoice,
+    Folder,
+    Item,
+    bytes_of,
+    choose,
+    evict,
+    place_of,
+)
 
 from .conftest import ROOT
 
@@ -38,7 +48,6 @@ def pictures(title: str = "t") -> Product:
         kind="pictures",
         maker="nowhere:make",
         record=Path(f"{title}.json"),
-        name="pictures",
         job=cast(Any, None),
         spec={"title": title},
     )

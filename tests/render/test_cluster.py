@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 
 from engine.errors import LectureError
 from render.build.storage.cache import Cache
-from render.build.storage.choice import NO_CACHE, CacheChoice
+from render.build.storage.places import NO_CACHE, CacheChoice
 from render.build.workers import cluster, remote
 from render.build.workers.cluster import ClusterPool, cache_for, check
 
@@ -93,24 +92,6 @@ def test_works_are_done_and_come_back_through_the_cache(run: Run, tmp_path: Path
     assert last(events, "light").kind == "made"
     assert [line for line in run.said if "not encrypted" not in line] == []
     assert sum("not encrypted" in line for line in run.said) == 1
-
-
-def test_a_subscription_that_arrives_late_misses_nothing(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Dask does not wait for it, and workers may be examined at once."""
-    from distributed import Client
-
-    send = Client._send_to_scheduler
-
-    def late(self: Any, message: dict[str, Any]) -> None:
-        seconds = 0.5 if message["op"] == "subscribe-topic" else 0.0
-        threading.Timer(seconds, send, (self, message)).start()
-
-    monkeypatch.setattr(Client, "_send_to_scheduler", late)
-    with run.pool as pool:
-        monkeypatch.undo()
-        assert pool.slots > 0
 
 
 def test_a_work_whose_process_is_lost_is_tried_again(run: Run) -> None:

@@ -137,7 +137,7 @@ def test_threads_and_a_store_in_memory(tmp_path: Path) -> None:
         "from distributed import LocalCluster\n"
         "from pathlib import Path\n"
         "from render.build.job import BuildOptions, jobs_of\n"
-        "from render.build.storage.choice import choose\n"
+        "from render.build.storage.places import choose\n"
         "from render.build.run import How, Run\n"
         "with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, protocol='tcp',\n"
         "        host='127.0.0.1', dashboard_address='127.0.0.1:0', memory_limit=0) as cluster:\n"

@@ -18,7 +18,7 @@ import engine
 from engine.passes import Passes
 from engine.reads import digest_of, look_up, seen_of
 from render.base.differences import entries_moved
-from render.build.code import Code, digest_of_source
+from render.build.code import Code, facts_of
 from scenes import playthrough, registry, texts
 from scenes.settings import Settings
 
@@ -196,7 +196,7 @@ def test_threads_may_look_at_code_at_once() -> None:
     def digest(_: int) -> str:
         garbage = Garbage()
         garbage.itself = garbage  # type: ignore[attr-defined]
-        return digest_of_source(source)
+        return facts_of(source).digest
 
     source = (ROOT / "render" / "build" / "workers" / "pool.py").read_bytes()
     before = gc.get_threshold(), sys.getswitchinterval()

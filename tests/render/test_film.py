@@ -13,7 +13,7 @@ import pytest
 
 from engine.errors import LectureError
 from render.base.reads import Stamp
-from render.build.delivery import safe_copy
+from render.build.making import safe_copy
 from render.media import ffmpeg
 from render.media.check import check_video, pictures_of
 from render.media.mp4 import LECTURE_TITLES, Chapter

@@ -12,7 +12,7 @@ import pytest
 
 from engine.errors import LectureError
 from render.base.reads import Made, Stamp
-from render.build.delivery import put_whole
+from render.build.making import put_whole
 from render.cli.app import run
 
 from .made_up import made_up

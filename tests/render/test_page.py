@@ -12,10 +12,10 @@ import pytest
 
 from engine.errors import LectureError
 from render.base.reads import Made, Stamp
-from render.build import delivery
-from render.build.delivery import put_whole
+from render.build import making
 from render.build.job import BuildOptions, jobs_of
 from render.build.lecture import Lecture
+from render.build.making import put_whole
 from render.build.materials import page as page_of_lecture
 from render.documents.handout.content import Handout, Section, Step
 from render.documents.page import FILES, scene, write
@@ -66,7 +66,8 @@ def made(facts: dict[str, Any], **paths: Path) -> Made:
 
 
 def needs(**more: Made) -> dict[str, Made]:
-    return {f"pictures {SLUG}": made({"frames": 95, "fps": 10, "beats": BEATS}), **more}
+    cues = {f"cues {SLUG} {language}": made({"cues": []}) for language in ("zh", "en")}
+    return {f"pictures {SLUG}": made({"frames": 95, "fps": 10, "beats": BEATS}), **cues, **more}
 
 
 def keys() -> list[str]:
@@ -87,10 +88,9 @@ def test_sentences_come_in_both_languages():
     assert one["text"]["en"].startswith("The characters of a sentence:")
     assert "<b> → </script>" in two["text"]["en"]
     assert (two["step"], two["last"]) == (24, 26)
-    assert said["captions"]["en"][0] == {"start": 0.0, "end": 4.2, "text": one["text"]["en"]}
 
 
-def test_captions_are_taken_where_there_are_any():
+def test_captions_are_those_of_the_video():
     cues = made({"cues": [[5, 20, ["<b> & one", "<two>"]], [36022, 36030, ["three"]]]})
     said = scene(TOLD, needs(**{f"cues {SLUG} en": cues}))["captions"]["en"]
     assert said == [
@@ -149,7 +149,7 @@ def test_a_page_that_cannot_be_put_in_place_leaves_the_old_one(tmp_path, monkeyp
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(delivery, "bring", full)
+    monkeypatch.setattr(making, "bring", full)
     with pytest.raises(LectureError, match="no space left"):
         put_whole(page, target)
     assert (target / "lecture.js").read_text() == "old"

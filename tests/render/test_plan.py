@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 
 from render.base.failure import Failure
+from render.base.files import Workspace
 from render.base.reads import Made, Stamp
 from render.build.inputs import Now
+from render.build.job import How
+from render.build.making import Making
 from render.build.plan import Plan
-from render.build.product import Product, content_of, key_of
+from render.build.product import Product, Work, content_of, key_of
+from render.build.screen import Estimate
+from render.build.storage.cache import Cache
+from render.build.storage.places import NO_CACHE
 
 
 def thing(
@@ -31,7 +37,6 @@ def thing(
         kind="thing",
         maker="render.media.quality:make",
         record=folder / f"{called}.json",
-        name=called,
         job=cast(Any, None),
         spec={"told": told},
         needs={each.name: each for each in below},
@@ -93,7 +98,7 @@ def test_a_rebuild_with_the_same_contents_stops_there(tmp_path: Path) -> None:
     make(plan, low(1), "same")
     make(plan, top(1), "x")
     plan = plan_of(top(2))
-    assert [reason.line for reason in plan.steps[low(2).id].reasons] == ["told: 1, now 2"]
+    assert plan.steps[low(2).id].reasons == ("told: 1, now 2",)
     make(plan, low(2), "same")
     assert plan.is_idle
     assert plan.is_kept(top(2).id)
@@ -154,4 +159,24 @@ def test_a_file_that_was_edited_is_made_again(tmp_path: Path) -> None:
     make(plan, one, "1")
     (tmp_path / "thing").write_text("by hand")
     (reason,) = plan_of(one).steps[one.id].reasons
-    assert reason.line == "thing was changed since it was made"
+    assert reason == "thing was changed since it was made"
+
+
+def test_no_more_is_drawn_at_a_time_than_there_are_slots(tmp_path: Path) -> None:
+    """Light steps wait for none."""
+
+    class Workers:
+        slots = 2
+        works: ClassVar[list[Work]] = []
+        submit = works.append
+
+    all_drawn = [drawn(tmp_path, name, told, size=9 - told) for told, name in enumerate("abc")]
+    plan = plan_of(*all_drawn, thing(tmp_path, "light", 9))
+    making = Making(plan, How(processes=2), [], lambda step: False)
+    making._workers = cast(Any, Workers)
+    making._cache, making._estimate = Cache(NO_CACHE), Estimate({}, 2)
+    with Workspace(tmp_path) as making._space:
+        assert not making._give_out()
+    assert [work.step for work in Workers.works] == [
+        str(tmp_path / f"{name}.json") for name in ("a", "b", "light")
+    ]

@@ -8,6 +8,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from render.base.reads import Made, Stamp
@@ -91,7 +92,7 @@ def test_another_video_with_a_record_that_fits_is_not_taken(house: Rendered, kin
     before = contents(house.out)
     film = Stamp.of(house.out / "lecture.mp4")
     for path in (house.folder / "s" / "entries" / kind).rglob("*.json"):
-        made = Made.from_json(json.loads(path.read_text()))
+        made = msgspec.json.decode(path.read_bytes(), type=Made)
         files = {**made.files, kind: film}
         content = content_of(
             made.facts, files, ("pictures", "numbers") if kind == "pictures" else ()

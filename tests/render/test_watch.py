@@ -194,7 +194,7 @@ class TestSources:
         sources = self.sources(tmp_path, "8")
         root = Path(engine.__file__).parents[1]
         for name in (
-            *("scenes/s08_attention_scores.py", "scenes/theme.py", "scenes/parts/__init__.py"),
+            *("scenes/s08_attention_scores.py", "scenes/theme.py", "scenes/parts/grid.py"),
             *("engine/ops.py", "render/draw/scene.py", "assets/text/zh.toml"),
             *("assets/weights/tutorial.json", "assets/lessons/tutorial.toml"),
         ):

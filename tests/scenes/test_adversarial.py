@@ -11,7 +11,7 @@ import pytest
 
 from scenes import lessons, playthrough, registry
 from scenes.base import LectureScene
-from scenes.parts import Say
+from scenes.parts.phrase import Say
 from scenes.verdicts import Standing
 from scenes.wording import top
 

@@ -10,7 +10,7 @@ import pytest
 
 from render.review.numbers import Recomputer
 from scenes import lessons, playthrough, registry, texts
-from scenes.parts import Say, fill
+from scenes.parts.phrase import Say, fill
 from scenes.settings import Settings
 
 from .captioning import faults_in_the_shortest_time

@@ -19,7 +19,7 @@ from engine.config import CHOICES, FinalNorm
 from engine.parameters import GROUPS, TWO_POSITIONS
 from render.cli import app
 from scenes import glyphs, lessons, limits, theme
-from scenes.parts import Phrase
+from scenes.parts.phrase import Phrase
 from scenes.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,7 +135,7 @@ def test_widths_are_those_of_what_is_drawn(text: str, bold: bool) -> None:
 ALONE = """
 import manimpango
 from scenes import fonts, glyphs
-from scenes.parts import Phrase
+from scenes.parts.phrase import Phrase
 fonts.register()
 manimpango.unregister_font(str(glyphs.FILE))  # as Fontconfig does when it reads its settings again
 print(manimpango.list_fonts())

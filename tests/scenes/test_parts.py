@@ -6,22 +6,12 @@ from manim import LEFT, RIGHT, FadeIn, Scene, Transform, VGroup, tempconfig
 
 from engine.errors import LectureError
 from scenes import theme
-from scenes.parts import (
-    Bars,
-    Equation,
-    Flight,
-    Grid,
-    Narration,
-    Number,
-    Phrase,
-    Quoted,
-    Say,
-    Term,
-    Token,
-    fly,
-    row,
-)
-from scenes.parts.header import break_template
+from scenes.parts.equation import Equation, Term
+from scenes.parts.grid import Grid
+from scenes.parts.header import Narration, break_template
+from scenes.parts.motion import Flight, fly
+from scenes.parts.phrase import Number, Phrase, Quoted, Say, row
+from scenes.parts.shapes import Bars, Token
 from scenes.texts import Template
 from scenes.values import Values, constant
 

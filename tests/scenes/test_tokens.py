@@ -14,8 +14,8 @@ import engine
 from render.review.numbers import stray_digits
 from scenes import playthrough, registry, texts
 from scenes.onscreen import TextItem
-from scenes.parts import Phrase, Quoted
 from scenes.parts.header import break_template
+from scenes.parts.phrase import Phrase, Quoted
 from scenes.settings import Settings
 from scenes.texts import Say, Template, fill, typed
 from scenes.values import Run, Word, constant, joined

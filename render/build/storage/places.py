@@ -1,4 +1,5 @@
-"""A cache's folder, which several users may share."""
+"""Which cache a run uses (``--store``, ``--store-size``, LECTURE_STORE), and where it is: a folder,
+which several users may share, or a URL."""
 
 from __future__ import annotations
 
@@ -6,16 +7,18 @@ import contextlib
 import errno
 import functools
 import os
+import re
 import secrets
 import shutil
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
+from engine.errors import LectureError
 from render.base.files import copy
-from render.build.storage.choice import is_url
 
 if TYPE_CHECKING:
     from render.build.storage.urls import Remote
@@ -25,6 +28,66 @@ if TYPE_CHECKING:
 #: what can be in the place of a file without being one, or is another user's alone
 _NO_FILE = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.ENODEV}
 _NO_FILE |= {errno.EACCES, errno.EPERM}
+_HOUR = 3600.0
+_SKEW = 120.0  # seconds that the clocks of two machines may be apart
+_ENOUGH = 0.9  # of the limit is left, so that not every run has to evict
+VARIABLE = "LECTURE_STORE"
+NONE = "none"
+DEFAULT_SIZE = "20GB"
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class CacheChoice:
+    """``url``: a folder or an fsspec URL, None for no cache. ``named``: by the user, so that it is
+    an error if it cannot be used. ``limit``: bytes; None: its other users keep it small."""
+
+    url: str | None
+    named: bool
+    limit: int | None
+
+    @property
+    def address(self) -> str:
+        """The URL, or the whole path of the folder: for use by processes elsewhere."""
+        url = self.url or ""
+        return url if is_url(url) else str(Path(url).expanduser().absolute())
+
+
+NO_CACHE = CacheChoice(None, False, None)
+
+
+def choose(store: str | None, size: str) -> CacheChoice:
+    """What ``--store`` and ``--store-size`` say; without the first, LECTURE_STORE or the cache
+    folder. Raises LectureError for an invalid size."""
+    limit = bytes_of(size)
+    said = store or os.environ.get(VARIABLE) or None
+    if said == NONE:
+        return NO_CACHE
+    return CacheChoice(said or _default(), bool(said), limit)
+
+
+def bytes_of(size: str) -> int:
+    """``20GB``, ``500 MB``, ``1.5GiB`` as a number of bytes. Raises LectureError."""
+    found = _SIZE.fullmatch(size.strip())
+    if not found:
+        raise LectureError(field="--store-size", expected="a size like 20GB", found=repr(size))
+    number, unit, binary = found.groups()
+    return int(float(number) * (1024 if binary else 1000) ** ("kmgt".find(unit.lower() or "-") + 1))
+
+
+def _default() -> str | None:
+    """In the user's cache folder; None where there is no home."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    with contextlib.suppress(RuntimeError):
+        if not folder.is_absolute():
+            folder = Path.home() / ".cache"
+        return str(folder / "transformer-lecture" / "store")
+    return None
+
+
+def is_url(url: str) -> bool:
+    """Whether it is one that fsspec might know; else it is a folder."""
+    return "://" in url or "::" in url
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +207,6 @@ class Folder:
                 folder.rmdir()
 
     def _above(self, target: Path) -> list[Path]:
-        """The folders between a file and the root, from below."""
         parents = list(target.parents)
         return parents[: parents.index(self._root)]
 
@@ -159,33 +221,28 @@ class Folder:
         """Make a file aside, then rename it. Folders may be removed by another run meanwhile."""
         final = self._at(path)
         aside = final.with_name(f".{secrets.token_hex(8)}")
-        for last in (*[False] * 9, True):
+        for tries_left in range(9, -1, -1):
             try:
-                self._make_folders(final)
+                self._root.mkdir(parents=True, exist_ok=True)
+                for folder in reversed(self._above(final)):
+                    if not folder.is_dir():
+                        folder.mkdir(exist_ok=True)
+                        if self._shared:
+                            folder.chmod(self._shared)
                 make(aside)
                 if final.is_dir() and not final.is_symlink():
                     self.remove(path)
                 aside.replace(final)
                 return
             except (FileNotFoundError, FileExistsError):
-                if last:
+                if not tries_left:
                     raise
             finally:
                 with contextlib.suppress(OSError):
                     aside.unlink()
 
-    def _make_folders(self, final: Path) -> None:
-        self._root.mkdir(parents=True, exist_ok=True)
-        for folder in reversed(self._above(final)):
-            with contextlib.suppress(FileExistsError):
-                if not folder.is_dir():
-                    folder.mkdir()
-                    if self._shared:
-                        folder.chmod(self._shared)
-
 
 def _linked(source: Path, target: Path) -> bool:
-    """Whether a file now has a second name."""
     with contextlib.suppress(OSError):
         os.link(source, target, follow_symlinks=False)
         return True
@@ -207,3 +264,48 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise FileNotFoundError(errno.ENOENT, "no regular file", str(path))
     with os.fdopen(descriptor, "rb") as file:
         yield file
+
+
+def evict(
+    place: Place, limit: int, now: float, objects_of: Callable[[str], frozenset[str]]
+) -> None:
+    """Remove entries, what was used longest ago first, until a cache has at most ``limit`` bytes;
+    and what killed runs left.
+
+    ``objects_of`` tells the paths of the objects of the entry at a path. What runs in progress use
+    stays. Raises OSError.
+    """
+    items, begun = place.items(), [now]
+    for item in items:
+        is_run = item.path.startswith("runs/")
+        if item.time < now - _HOUR and (is_run or _is_unfinished(item)):
+            place.remove(item.path)
+        elif is_run:
+            start = item.path.removeprefix("runs/").partition("-")[0]
+            begun.append(float(start) if start.isdigit() else now)
+    needed_since = min(begun) - _SKEW * (len(begun) > 1)
+    total = sum(item.size for item in items)
+    if total <= limit:
+        return
+    entries = [item for item in items if item.path.startswith("entries/")]
+    objects = {item.path: item for item in items if item.path.startswith("objects/")}
+    of = {item.path: objects_of(item.path) for item in entries if not _is_unfinished(item)}
+    used = Counter(path for paths in of.values() for path in paths)
+    for path, item in objects.items():
+        if not used[path] and item.time < now - _HOUR:
+            place.remove(path)
+            total -= item.size
+    for entry in sorted(entries, key=lambda item: item.time):
+        if total <= limit * _ENOUGH or entry.time >= needed_since:
+            break
+        place.remove(entry.path)
+        total -= entry.size
+        used.subtract(of.get(entry.path, ()))
+        for path in of.get(entry.path, ()):
+            if not used[path] and path in objects:
+                place.remove(path)
+                total -= objects[path].size
+
+
+def _is_unfinished(item: Item) -> bool:
+    return item.path.rpartition("/")[2].startswith(".")

@@ -16,8 +16,6 @@ from render.build.storage.places import Item
 
 #: as the file systems of fsspec call the time of a file
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
-#: what to install for a kind of URL that needs more
-_EXTRAS = {"s3": "s3", "s3a": "s3"}
 #: file systems that have no folders; making one there would make a bucket
 _FLAT = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "oss"}
 
@@ -32,9 +30,9 @@ class Remote:
             self._files, root = fsspec.core.url_to_fs(url)
         except Exception as error:
             expected, found = "one that can be reached", f"{type(error).__name__}: {error}"
-            extra = _EXTRAS.get(url.partition(":")[0])
             if isinstance(error, ImportError):
-                found = f"./render.sh install {extra} was not run" if extra else str(error)
+                needs_s3 = url.partition(":")[0] in ("s3", "s3a")
+                found = "./render.sh install s3 was not run" if needs_s3 else str(error)
             elif isinstance(error, ValueError):
                 expected, found = "a folder or a URL that fsspec knows", str(error)
             found = one_line(found)

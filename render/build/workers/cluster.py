@@ -1,9 +1,9 @@
 """The pool whose workers are those of a Dask cluster (docs/cluster.md): the extra ``cluster``.
 
 Works that draw are Dask's to distribute, and to try again where a worker is lost; everything light
-is made here. Results come back through the cache. A plugin asks each worker, whenever it comes,
-whether it would draw just what this machine would; those that would get a resource of this run's
-own, one for each thread, which works ask for. So the others get nothing, and stay as they are.
+is made here. Results come back through the cache. Each worker is asked, whenever it comes, whether
+it would draw just what this machine would; those that would get a resource of this run's own, one
+for each thread, which works ask for. So the others get nothing, and stay as they are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import secrets
 import signal
 import time
 from asyncio import CancelledError
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -28,10 +28,9 @@ from engine.reader import WEIGHT_BYTES, read_bytes
 from render.base.failure import Failure, need
 from render.build.product import Work
 from render.build.storage.cache import Cache
-from render.build.storage.choice import CacheChoice
+from render.build.storage.places import CacheChoice
 from render.build.workers import remote
-from render.build.workers.pool import LocalPool
-from render.build.workers.worker import Event
+from render.build.workers.pool import Event, LocalPool
 
 RETRIES = 2  # of a work, as long as nothing but its worker is to blame
 _EXPECTED = "tcp://HOST:PORT, tls://HOST:PORT or local:NUMBER"
@@ -79,18 +78,17 @@ def _workers_here(address: str) -> int | None:
 def client(address: str, scratch: Path, say: Callable[[str], None]) -> Iterator[Any]:
     """A client; a cluster of this machine ends with it, and only this process can talk to it.
     ``scratch``: a private folder for its workers. Raises LectureError where nobody answers."""
-    number = _workers_here(address)
-    from distributed import Client, LocalCluster, Security
+    import distributed
 
+    dask: Any = distributed
     # What users must know we say ourselves; of Dask's messages only critical ones.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    reached: Any = address
-    security = None
+    number, reached, security = _workers_here(address), address, None
     with contextlib.ExitStack() as stack:
         if number is not None:
-            security = Security.temporary()  # type: ignore[no-untyped-call]
+            security = dask.Security.temporary()
             with _without_interrupts():
-                reached = LocalCluster(  # type: ignore[no-untyped-call]
+                reached = dask.LocalCluster(
                     n_workers=number,
                     threads_per_worker=1,
                     protocol="tls://",
@@ -105,9 +103,7 @@ def client(address: str, scratch: Path, say: Callable[[str], None]) -> Iterator[
         elif not address.startswith(("tls:", "wss:")):
             say(f"{address}: traffic is not encrypted; use tls:// (docs/cluster.md)")
         try:
-            made = Client(  # type: ignore[no-untyped-call]
-                reached, timeout=_ANSWER, security=security, set_as_default=False
-            )
+            made = dask.Client(reached, timeout=_ANSWER, security=security, set_as_default=False)
         except (OSError, TimeoutError, ValueError, TypeError) as error:
             raise LectureError(
                 where=f"--cluster {address}",
@@ -142,7 +138,7 @@ class ClusterPool(LocalPool):
     ) -> None:
         super().__init__(0)
         self._address, self._cache, self._scratch, self._say = address, cache, scratch, say
-        self._run = f"lecture-{secrets.token_hex(8)}"  # names the resource, the topic, the plugin
+        self._run = f"lecture-{secrets.token_hex(8)}"  # names the resource and the topic
         self._threads: dict[str, int] = {}  # by worker, 0 for one that is refused
         self._works: dict[str, tuple[Work, Any]] = {}  # and future, by key
         self._alone_since = self._looked = 0.0
@@ -154,10 +150,8 @@ class ClusterPool(LocalPool):
         with contextlib.ExitStack() as stack:
             stack.push(super().__exit__)
             self._client = stack.enter_context(client(self._address, self._scratch, self._say))
-            self._subscribe()
+            self._client.subscribe_topic(self._run, lambda event: self._said.put(event[1]))
             stack.callback(self._leave)
-            asks = pickle.dumps(_Call(remote.examine, self._asked))
-            self._client.register_plugin(_plugin(asks, self._run), name=self._run)
             while not any(self._threads.values()):
                 list(self.events(timeout=0))
             self._stack = stack.pop_all()
@@ -166,18 +160,29 @@ class ClusterPool(LocalPool):
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _subscribe(self) -> None:
-        """Hear what is logged from now on. Dask does not acknowledge a subscription, and what is
-        logged before it arrives is missed: so events are logged until one is heard."""
-        self._client.subscribe_topic(self._run, lambda event: self._said.put(event[1]))
-        while self._said.empty():
-            self._client.log_event(self._run, {"kind": "subscribed"})
-            time.sleep(0.01)
-
     def _leave(self) -> None:
         with contextlib.suppress(Exception):  # of a scheduler that is gone
             self._client.cancel([future for _, future in self._works.values()], force=True)
-            self._client.unregister_worker_plugin(self._run)
+            self._give(0, [address for address, threads in self._threads.items() if threads])
+
+    def _give(self, share: int, workers: Sequence[str]) -> None:
+        """A share of 1: workers may be given works; 0: no longer."""
+        if workers:
+            self._client.run(remote.take_part, self._run, share, workers=workers, on_error="ignore")
+
+    def _examine(self, new: Mapping[str, Any]) -> None:
+        """Ask workers whether they would draw just what this machine would."""
+        asks = pickle.dumps(_Call(remote.examine, self._asked))
+        found = self._client.run(pickle.loads, asks, workers=[*new], on_error="return")
+        for address, answer in found.items():
+            failed = isinstance(answer, Exception)
+            trouble = one_line(f"{type(answer).__name__}: {answer}") if failed else answer
+            self._threads[address] = 0 if trouble else new[address]["nthreads"]
+            name = str(new[address]["name"])
+            shown = address if name in ("", address) else f"{name} at {address}"
+            if trouble:
+                self._say(f"worker {shown} is refused: {trouble}")
+        self._give(1, [address for address in new if self._threads.get(address)])
 
     def submit(self, work: Work) -> None:
         """Make a product: one that is drawn on the cluster, any other here."""
@@ -226,12 +231,13 @@ class ClusterPool(LocalPool):
                 found=one_line(f"{type(error).__name__}: {error}"),
             ) from error
         self._looked = now
-        before, known = self._threads, {name: each["resources"] for name, each in there.items()}
-        self._threads = {name: had[self._run] for name, had in known.items() if self._run in had}
-        self.slots = max(1, sum(self._threads.values()))  # a work may wait for a worker
-        for address, threads in before.items():
-            if threads and address not in there and self._works:
+        for address in self._threads.keys() - there.keys():
+            if self._threads.pop(address) and self._works:
                 self._say(f"worker {address} is gone; its work will be repeated")
+        new = {address: each for address, each in there.items() if address not in self._threads}
+        if new:
+            self._examine(new)
+        self.slots = max(1, sum(self._threads.values()))  # a work may wait for a worker
         is_patient = self._works and now <= self._alone_since + _PATIENCE
         if any(self._threads.values()):
             self._alone_since = 0.0
@@ -239,7 +245,7 @@ class ClusterPool(LocalPool):
             self._alone_since = now
             if not there:
                 self._say("no usable worker; waiting for one (Ctrl-C stops)")
-        elif there and len(there) == len(self._threads) and not is_patient:
+        elif there and not is_patient:
             raise LectureError(
                 where="--cluster",
                 expected="a worker compatible with this machine",
@@ -252,7 +258,8 @@ class ClusterPool(LocalPool):
         kind: Any = said["kind"]
         work, future = self._works.get(said.get("key", ""), (None, None))
         if kind == "refused":
-            self._say(f"worker {said['name']} is refused: {said['trouble']}")
+            self._threads[said["address"]] = 0
+            self._say(f"worker {said['address']} is refused: {said['trouble']}")
         elif work and kind == "done":
             del self._works[said["key"]]
             return self._finished(work, future)
@@ -268,7 +275,7 @@ class ClusterPool(LocalPool):
         try:
             found, log = pickle.loads(future.result(timeout=_ANSWER))
             if log:
-                (folder / "log.txt").write_text(log, encoding="utf-8")
+                work.log.write_text(log, encoding="utf-8")
             return [self._fetched(event, folder) if event.made else event for event in found]
         except LectureError as error:
             failure = Failure.of(error)
@@ -288,12 +295,8 @@ class ClusterPool(LocalPool):
                 return replace(event, made=made)
             if self._cache.failed:
                 break
-        raise LectureError(
-            where=Path(event.step).stem,
-            field="store",
-            expected="what was just made",
-            found="nothing",
-        )
+        name, expected = Path(event.step).stem, "what was just made"
+        raise LectureError(where=name, field="store", expected=expected, found="nothing")
 
 
 class _Call(functools.partial[Any]):
@@ -302,27 +305,3 @@ class _Call(functools.partial[Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.func, self.args
-
-
-def _plugin(asks: bytes, run: str) -> Any:
-    """A plugin for workers; its class is sent with it, so that one without the lecture has it."""
-    from distributed import WorkerPlugin
-
-    class Examination(WorkerPlugin):
-        async def setup(self, worker: Any) -> None:
-            import pickle
-
-            try:
-                trouble = pickle.loads(asks)
-            except Exception as error:
-                trouble = f"{type(error).__name__}: {error}"
-            if trouble:
-                named = str(worker.name) not in ("", worker.address)
-                shown = f"{worker.name} at {worker.address}" if named else worker.address
-                worker.log_event(run, {"kind": "refused", "name": shown, "trouble": trouble})
-            await worker.set_resources(**{run: 0 if trouble else worker.state.nthreads})
-
-        async def teardown(self, worker: Any) -> None:
-            await worker.set_resources(**{run: 0})
-
-    return Examination()

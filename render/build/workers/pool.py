@@ -1,14 +1,17 @@
-"""Workers on this machine: processes that draw, one for each slot, and one for everything light.
+"""Workers on this machine: a process for each work.
 
-A worker that draws is forked from a process that has imported Manim, where that is safe; elsewhere
-it starts from nothing. Muxes and texts are made in the threads of one worker that imports only
-what they need. A worker that ends without a message is reported as lost; one that does not respond
-(stopped, or out of memory) is killed and reported too. None outlives this process.
+It is forked from one that has imported what makers need, where that is safe; elsewhere it starts
+from nothing. It answers with events, and ``None`` every other second as a sign of life. One that
+ends without a message is reported as lost; one that does not respond (stopped, or out of memory) is
+killed and reported too. Each leads its own process group, ends with its parent, however that ends,
+and takes the group with it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
+import json
 import multiprocessing
 import os
 import pickle
@@ -16,74 +19,85 @@ import queue
 import signal
 import sys
 import threading
+import time
+import traceback
 import types
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self
 
-from engine.errors import from_os_error
+from engine.errors import LectureError, from_os_error
 from render.base.failure import Failure
+from render.base.process import end_with_parent, usable_cores
 from render.base.project import ROOT
-from render.build.product import Work
-from render.build.workers import worker
-from render.build.workers.worker import Event
+from render.base.reads import Json, Made, Reads, Stamp
+from render.build.code import recheck
+from render.build.product import FACTS, Work, content_of, key_of
 
 #: seconds without a response after which a worker is given up
 PATIENCE = 60.0
+_SECONDS_BETWEEN_SIGNS = 2.0
 _SECONDS_TO_DIE = 30.0  # after SIGKILL, where the disk hangs
 #: of the lists and settings that all threads of this process start and end processes with
 _STARTING = threading.Lock()
+#: what the process that workers are forked from imports; the latter only where something is drawn
+_LIGHT = "render.media.mux render.media.check render.media.captions.write render.documents.about"
+_DRAWING = "scenes.base render.draw.scene"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened to a step. ``frames``: drawn so far. ``made``: with the paths of the files in
+    the worker's folder. ``lost``: the worker died silently, another try may help."""
+
+    step: str
+    kind: Literal["started", "frames", "made", "failed", "lost"]
+    frames: int = 0
+    made: Made | None = None
+    failure: Failure | None = None
+
+    @property
+    def is_last(self) -> bool:
+        """Whether nothing more comes from this step."""
+        return self.kind in ("made", "failed", "lost")
 
 
 class LocalPool:
-    """``with LocalPool(slots, lock) as pool``. ``slots``: works that draw at a time. ``lock``: a
-    descriptor that every worker holds open. ``forks``: whether what was imported by the process
-    that workers are forked from is what the files have now. Leaving the context ends all workers
-    at once."""
+    """``with LocalPool(slots, lock) as pool``. ``slots``: works that should draw at a time.
+    ``lock``: a descriptor that every worker holds open. ``forks``: whether what was imported by the
+    process that workers are forked from is what the files have now. Leaving the context ends all
+    workers at once."""
 
     def __init__(
         self, slots: int, lock: int | None = None, patience: float = PATIENCE, forks: bool = True
     ) -> None:
         self.slots, self._lock, self._patience = slots, lock, patience
         self._forks = forks and sys.platform == "linux"
+        self._preload = f"{_LIGHT} {_DRAWING}" if slots else _LIGHT
         self._said: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
-        self._alive: set[_Worker] = set()
-        self._light: _Worker | None = None
-        self._changing = threading.Lock()  # of the two
+        self._doing: list[threading.Thread] = []  # one for each work
+        self._light = threading.Semaphore(usable_cores())  # works that do not draw
+        self._alive: set[Any] = set()  # processes
+        self._changing = threading.Lock()
         self._is_left = False
 
-    def __enter__(self) -> LocalPool:
-        for _ in range(self.slots):
-            threading.Thread(target=self._draw, daemon=True).start()
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *told: object) -> None:
         with self._changing:
             self._is_left = True
-            alive = list(self._alive)
-        for each in alive:
-            each.kill()
-        for _ in range(self.slots):
-            self._waiting.put(None)  # the end of a slot
-        for each in alive:
-            each.ended.wait(_SECONDS_TO_DIE)
+            for process in self._alive:
+                _kill(process)
+        for thread in self._doing:
+            thread.join(_SECONDS_TO_DIE)
 
     def submit(self, work: Work) -> None:
-        """Make a product, as soon as there is a slot for it."""
-        Path(work.folder).mkdir(parents=True, exist_ok=True)
-        if work.heavy:
-            self._waiting.put(work)
-            return
-        with self._changing:
-            if self._light is None:
-                forked = self._forks and bool(self._alive)
-                self._light = each = _Worker(self._lock, forked=forked, alone=False)
-                self._alive.add(each)
-                threading.Thread(target=self._hear, args=(each,), daemon=True).start()
-            self._said.put(Event(work.step, "started"))
-            self._light.give(work)
+        """Make a product; what does not draw, when there is a core for it."""
+        self._doing.append(threading.Thread(target=self._do, args=(work,), daemon=True))
+        self._doing[-1].start()
 
     def events(self, timeout: float | None = None) -> Iterator[Event]:
         """What has happened since the last call; waits for the first, at most ``timeout``
@@ -95,105 +109,89 @@ class LocalPool:
                 said = self._said.get_nowait()
 
     def _understood(self, said: Any) -> list[Event]:
-        """The events that something said stands for."""
         return [said]
 
-    def _draw(self) -> None:
-        """Be a slot: a worker for each work, one after the other."""
-        while work := self._waiting.get():
+    def _do(self, work: Work) -> None:
+        with contextlib.nullcontext() if work.heavy else self._light:
+            if self._is_left:
+                return
             try:
-                each = _Worker(self._lock, forked=self._forks, alone=True)
-                each.give(work)
+                process, events = self._started(work)
             except OSError as error:
                 failure = Failure.of(from_os_error(error, work.folder))
                 self._said.put(Event(work.step, "failed", failure=failure))
-                continue
-            with self._changing:
-                self._alive.add(each)
-                if self._is_left:
-                    each.kill()
+                return
             self._said.put(Event(work.step, "started"))
-            self._hear(each)
+            with self._changing:
+                self._alive.add(process)
+                if self._is_left:
+                    _kill(process)
+            with events:
+                self._hear(work, process, events)
+            with self._changing:
+                self._alive.discard(process)
 
-    def _hear(self, each: _Worker) -> None:
+    def _started(self, work: Work) -> tuple[Any, Connection]:
+        path = Path(work.folder, "work.pickle").absolute()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pickle.dumps(work))
+        events, theirs = multiprocessing.Pipe(duplex=False)
+        held = None if self._lock is None else Connection(os.dup(self._lock))  # goes with it
+        context: Any = multiprocessing.get_context("forkserver" if self._forks else "spawn")
+        with theirs, held or contextlib.nullcontext(), _bare_start(LECTURE_PRELOAD=self._preload):
+            if self._forks:
+                multiprocessing.set_forkserver_preload(["render.build.workers.preload"])
+            process = context.Process(target=_work, args=(str(path), theirs, held))
+            process.start()
+        return process, events
+
+    def _hear(self, work: Work, process: Any, events: Connection) -> None:
         """Pass on what a worker says, until it has ended or gives no sign of life."""
         half = self._patience / 2  # as this process may have been stopped together with the worker
-        line = ""
+        line, is_over = "", False
         with contextlib.suppress(EOFError, OSError):
-            while each.events.poll(half) or each.events.poll(half):
-                event: Event | None = each.events.recv()
+            while events.poll(half) or events.poll(half):
+                event: Event | None = events.recv()
                 if event:
-                    if event.is_last:
-                        each.steps.discard(event.step)
+                    is_over = is_over or (event.is_last and event.step == work.step)
                     self._said.put(event)
             line = f"the worker did not respond for {self._patience:.0f} s"
-            each.kill()
-        code = each.end(10.0 if each.steps else 1.0)
+            _kill(process)
+        code = _end(process, 1.0 if is_over else 10.0)
         if not line and code == -signal.SIGKILL:
             line = "the worker was killed (out of memory?)"
         line = line or f"the worker exited with code {code} and no result"
-        with self._changing:
-            self._alive.discard(each)
-            if each is self._light:
-                self._light = None
-        failure = Failure(line, mistake=False)
-        for step in each.steps:
-            self._said.put(Event(step, "lost", failure=failure))
-        each.ended.set()
+        if not is_over:
+            self._said.put(Event(work.step, "lost", failure=Failure(line, mistake=False)))
 
 
-class _Worker:
-    """A worker process, and the works that it was given and has not ended."""
+def _kill(process: Any) -> None:
+    """End a worker and whatever it has started."""
+    for kill in (os.killpg, os.kill):  # it may not lead its group yet
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(process.pid, signal.SIGKILL)
 
-    def __init__(self, lock: int | None, *, forked: bool, alone: bool) -> None:
-        self.steps: set[str] = set()
-        self.ended = threading.Event()
-        theirs, self._works = multiprocessing.Pipe(duplex=False)
-        self.events, answers = multiprocessing.Pipe(duplex=False)
-        held = None if lock is None else Connection(os.dup(lock))  # goes where a process does
-        context: Any = multiprocessing.get_context("forkserver" if forked else "spawn")
-        with theirs, answers, held or contextlib.nullcontext(), _bare_start():
-            if forked:
-                multiprocessing.set_forkserver_preload(["render.build.workers.preload"])
-            self._process = context.Process(target=worker.main, args=(theirs, answers, held, alone))
-            self._process.start()
 
-    def give(self, work: Work) -> None:
-        """Have the worker make something. It is told where to read what: a pipe that nobody empties
-        takes little."""
-        self.steps.add(work.step)
-        said = Path(work.folder, "work.pickle").absolute()
-        said.write_bytes(pickle.dumps(work))
-        with contextlib.suppress(BrokenPipeError):  # its end is noticed by its events
-            self._works.send(str(said))
-
-    def kill(self) -> None:
-        """End the worker and whatever it has started."""
-        for kill in (os.killpg, os.kill):  # it may not lead its group yet
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                kill(self._process.pid, signal.SIGKILL)
-
-    def end(self, seconds: float) -> int | None:
-        """Give it that long for a voluntary end. Returns the exit code, None if nobody knows it."""
-        wait([self._process.sentinel], seconds)
-        self.kill()
-        wait([self._process.sentinel], _SECONDS_TO_DIE)
-        with _STARTING:
-            self._process.join(1.0)
-            code: int | None = self._process.exitcode
-            self._works.close()
-            self.events.close()
-            return code
+def _end(process: Any, seconds: float) -> int | None:
+    """Give a worker that long for a voluntary end. Returns the exit code, None if nobody knows
+    it."""
+    wait([process.sentinel], seconds)
+    _kill(process)
+    wait([process.sentinel], _SECONDS_TO_DIE)
+    with _STARTING:
+        process.join(1.0)
+        code: int | None = process.exitcode
+        return code
 
 
 @contextlib.contextmanager
-def _bare_start() -> Iterator[None]:
+def _bare_start(**more: str) -> Iterator[None]:
     """While a process is started: it imports nothing from the folder that this one runs in, nor
     the program that this one is, and computes with one thread, as there is one for each core.
     A worker of Dask, which may not start processes, starts ours, as they end with it."""
     paths = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), str(ROOT)]
     ones = "PYTHONSAFEPATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
-    environment = {"PYTHONPATH": os.pathsep.join(paths), **dict.fromkeys(ones, "1")}
+    environment = {"PYTHONPATH": os.pathsep.join(paths), **dict.fromkeys(ones, "1")} | more
     own: Any = multiprocessing.current_process()
     with (
         _STARTING,
@@ -215,3 +213,81 @@ def _changed(known: MutableMapping[str, Any], changes: dict[str, Any]) -> Iterat
         known.update(before)
         for name in changes.keys() - before.keys():
             del known[name]
+
+
+# -- in a worker -------------------------------------------------------------------------------
+
+
+def _work(path: str, events: Connection, lock: Connection | None) -> None:
+    """Do the work at a path, and report how it ended; its log gets everything that is printed.
+    ``lock`` stays open as long as this lives."""
+    with contextlib.suppress(PermissionError):  # it leads one already
+        os.setsid()
+    end_with_parent()
+    for each in filter(None, (events, lock)):
+        os.set_inheritable(each.fileno(), False)
+    sending = threading.Lock()
+
+    def send(event: Event | None) -> None:
+        with sending, contextlib.suppress(BrokenPipeError):
+            events.send(event)
+
+    def live() -> None:
+        while True:
+            send(None)
+            time.sleep(_SECONDS_BETWEEN_SIGNS)
+
+    threading.Thread(target=live, daemon=True).start()
+    work: Work = pickle.loads(Path(path).read_bytes())
+    with contextlib.suppress(OSError), work.log.open("ab") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    if work.heavy:  # Manim's bars have one for several processes, which would be left by a kill
+        importlib.import_module("tqdm").tqdm.set_lock(threading.RLock())
+    try:
+        for step, made in _run(work, lambda frames: send(Event(work.step, "frames", frames))):
+            send(Event(step, "made", made=made))
+    except BaseException as error:
+        if not isinstance(error, LectureError):
+            with contextlib.suppress(OSError), work.log.open("a", encoding="utf-8") as text:
+                traceback.print_exc(file=text)
+        send(Event(work.step, "failed", failure=Failure.of(error)))
+
+
+def _run(work: Work, tell: Callable[[int], None]) -> Iterator[tuple[str, Made]]:
+    """Make a product, check it, and describe it; before that, what the same play has yielded. Each
+    with its step. Raises LectureError for a mistake in the input, and whatever a maker raises."""
+    folder = Path(work.folder)
+    also = importlib.import_module(work.also.maker.partition(":")[0]) if work.also else None
+    reads = Reads(
+        work.settings,
+        key=key_of(work.kind, work.inputs),
+        spoken=work.spoken,
+        threads=work.threads,
+        observers=(also.observe,) if also else (),
+    )
+    files = dict(function_of(work.maker)(work.spec, work.needs, reads, folder, tell))
+    facts = json.loads(json.dumps(files.pop(FACTS, {})))  # as a record will have them
+    if work.checker:
+        function_of(work.checker)(work.spec, work.needs, files, facts)
+    found = reads.inputs()
+    if work.also and also and (folder / also.NAME).is_file():
+        read = tuple(one for one in found if one.kind in ("value", "text", "file"))
+        seen = replace(work.also, inputs=(*work.also.inputs, *read))
+        yield seen.step, _made(seen, {Path(also.NAME).stem: folder / also.NAME}, {})
+    yield work.step, _made(replace(work, inputs=(*work.inputs, *found)), files, facts)
+
+
+def _made(work: Work, files: Mapping[str, Path], facts: Mapping[str, Json]) -> Made:
+    stamps = {role: Stamp.of(path) for role, path in files.items()}
+    inputs = recheck(work.inputs, work.modules)
+    content = content_of(facts, stamps, work.aside)
+    paths = {role: str(path) for role, path in files.items()}
+    return Made(key_of(work.kind, inputs), inputs, stamps, content, facts, paths)
+
+
+def function_of(name: str) -> Callable[..., Any]:
+    """What a string such as ``render.media.mux:make`` names: a maker or a checker."""
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return found

@@ -23,13 +23,12 @@ from render.base.failure import Failure
 from render.base.files import Workspace
 from render.base.project import ASSETS, font_file
 from render.base.reads import Made, sha256
-from render.build.code import Code, digest_of_source
+from render.build.code import Code, facts_of
 from render.build.inputs import Now
 from render.build.product import Work
 from render.build.storage.cache import Cache
-from render.build.storage.choice import CacheChoice
-from render.build.workers.pool import LocalPool
-from render.build.workers.worker import Event
+from render.build.storage.places import CacheChoice
+from render.build.workers.pool import Event, LocalPool
 from scenes import registry
 
 _TELL_EVERY = 1.0  # seconds
@@ -68,7 +67,7 @@ def fingerprint() -> dict[str, str]:
     found = {**_versions(), **Code().files(_roots())}
     root = Path(str(engine.__file__)).parent
     for path in sorted(root.rglob("*.py")):
-        found[path.relative_to(root.parent).as_posix()] = digest_of_source(path.read_bytes())
+        found[path.relative_to(root.parent).as_posix()] = facts_of(path.read_bytes()).digest
     for path in sorted((ASSETS / "text").glob("*.toml")):
         found[f"assets/text/{path.name}"] = sha256(path)
     return found
@@ -110,6 +109,11 @@ def examine(asked: Asked) -> str:
         return str(error)
 
 
+async def take_part(run: str, share: int, dask_worker: Any) -> None:
+    """Be given works of a run, one for each thread, or with a ``share`` of 0 no longer."""
+    await dask_worker.set_resources(**{run: share * dask_worker.state.nthreads})
+
+
 def render(work: Work, files: Mapping[str, bytes], asked: Asked) -> bytes:
     """Do a work, with weight ``files`` by name of the setting; put what is made into the
     cache. Returns the last events of its steps and the log of a failure, pickled.
@@ -123,7 +127,8 @@ def render(work: Work, files: Mapping[str, bytes], asked: Asked) -> bytes:
     trouble = differences(asked.fingerprint, mine)
     if trouble:
         worker.loop.add_callback(worker.set_resources, **{run: 0})
-        worker.log_event(run, {"kind": "refused", "name": worker.address, "trouble": trouble})
+        refused = {"kind": "refused", "address": worker.address, "trouble": trouble}
+        worker.log_event(run, refused)
         raise Lost(f"worker {worker.name}: {trouble}")
     _forked.update({} if _forked else mine)
     said: list[str] = []
