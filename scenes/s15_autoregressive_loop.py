@@ -43,7 +43,7 @@ from scenes.parts.phrase import Phrase, Say
 from scenes.parts.shapes import token_row
 from scenes.structure import following
 from scenes.values import joined
-from scenes.verdicts import alone, ending
+from scenes.verdicts import left_alone
 from scenes.wording import whole
 
 OUTPUT_X = 1.65
@@ -247,8 +247,7 @@ class AutoregressiveLoop(LectureScene):
             signs.add(sign.place([token.get_x(), 0.75, 0]))
         old = VGroup(self.source, self.decoder, self.mask, self.bars, self.said, self.head)
         old.add(self.kv_wire, self.in_wire, self.out_wire, self.back, self.back_name)
-        eos, written = self.training.model("tokens.eos"), self.alone[1:]
-        case = alone(written, self.target[1:], eos) + ending(written, eos)
+        case = left_alone(self.training, self.alone, self.target[1:])
         with self.beat("free", case.facts, variant=case.name):
             self.play(FadeOut(old), run_time=0.5)
             moves = zip(self.input, wanted, strict=True)
