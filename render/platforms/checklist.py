@@ -3,7 +3,7 @@ docs/platforms.md, which ``python -m render.platforms.checklist`` writes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,17 +22,6 @@ _MOST_NAMED = 3  # files named in a sentence; of more, the first and how many
 #: what else there is to paste for platforms whose forms do not ask for all of it
 _ASKED = {"canvas": (), "edx": ("cover",), "moodle": ("description", "cover")}
 _ALL = ("description", "tags", "cover")
-_JOINERS = {"zh": "、", "en": ", "}
-_PUBLISHED = {
-    "film": "the film of the track",
-    "scenes": "each scene as a separate video",
-    "both": "the film of the track and each scene as a separate video",
-}
-_CHAPTERS = {
-    "description": "read from the lines `0:00 Title` of the description",
-    "by hand": "entered by hand (the checklist has them)",
-    "file": "as a WebVTT file",
-}
 
 
 def files(language: str) -> tuple[Path, ...]:
@@ -49,21 +38,21 @@ def checklist(
     language: str,
 ) -> str:
     """The text of CHECKLIST.md for what is published in ``folder``."""
-    table = rules.texts(language)
-    form = platform.captions[0]
+    table, form = rules.texts(language), platform.captions[0]
+    words = table["words"]
     captions = [name for v in videos for name, _ in v.captions(form).values()]
     files = {
         "folder": f'"{folder}"' if set(str(folder)) & set(" '&()$;") else str(folder),
-        "videos": _files([video.video_name for video in videos], language),
-        "covers": _files([video.cover_name for video in videos], language),
-        "chapters": _files([name for v in videos for name in v.chapters()], language) or "–",
-        "captions": _files(captions, language),
+        "videos": _files([video.video_name for video in videos], words),
+        "covers": _files([video.cover_name for video in videos], words),
+        "chapters": _files([name for v in videos for name in v.chapters()], words) or "–",
+        "captions": _files(captions, words),
     }
     by_hand = chapters_in(videos[0].texts["description"]) if "by hand" in platform.chapters else []
     return template.render(
         "publish/checklist.md.jinja",
         name=table["names"].get(platform.key, platform.name),
-        words=table["words"],
+        words=words,
         steps=[step.format(**files) for step in table["steps"][platform.key]],
         videos=videos,
         asked=_ASKED.get(platform.key, _ALL),
@@ -72,13 +61,11 @@ def checklist(
     )
 
 
-def _files(names: Sequence[str], language: str) -> str:
-    joiner = _JOINERS[language]
+def _files(names: Sequence[str], words: Mapping[str, str]) -> str:
     quoted = [f"`{name}`" for name in names]
     if len(quoted) <= _MOST_NAMED:
-        return joiner.join(quoted)
-    more = len(quoted) - 1
-    return f"{quoted[0]} … ({more} more)" if language == "en" else f"{quoted[0]} 等 {more + 1} 个"
+        return words["joiner"].join(quoted)
+    return words["many"].format(first=quoted[0], more=len(quoted) - 1, all=len(quoted))
 
 
 def platforms_page() -> str:
@@ -87,8 +74,6 @@ def platforms_page() -> str:
     return template.render(
         "publish/platforms.md.jinja",
         platforms=known,
-        published=_PUBLISHED,
-        ways=_CHAPTERS,
         expected=wording("en").expected,
         sources={rule.source.key: rule.source for p in known for rule in p.rules}.values(),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -71,16 +72,15 @@ class Platform:
     key: str = ""
     rules: tuple[Rule, ...] = ()
 
-    def limit(self, what: str) -> float | None:
-        """The most that a must of this platform allows of ``what``; None where it says nothing."""
-        most = [r.value for r in self.rules if (r.what, r.test) == (what, "at_most")]
-        return min(most, default=None)
-
     def tags(self, tags: Sequence[str], *more: str) -> list[str]:
         """As many tags as it takes beside some ``more`` that must be among them."""
-        count, length = self.limit("number of tags"), self.limit("tags together")
-        kept = list(tags)[: None if count is None else int(count)]
-        while kept and length is not None and together([*kept, *more]) > length:
+
+        def most(what: str) -> float:
+            limits = [r.value for r in self.rules if (r.what, r.test) == (what, "at_most")]
+            return min(limits, default=math.inf)
+
+        kept = [tag for n, tag in enumerate(tags) if n < most("number of tags")]
+        while kept and together([*kept, *more]) > most("tags together"):
             kept.pop()
         return [*kept, *more]
 

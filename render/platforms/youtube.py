@@ -18,7 +18,7 @@ from render.base.reads import sha256
 from render.platforms import upload
 from render.platforms.rules import named
 from render.platforms.upload import Note, Passing, Published, Refusal, Retry, UploadState, Video
-from render.platforms.youtube_service import Item, Service, is_own, new_client
+from render.platforms.youtube_service import Item, Service, State, is_own, new_client
 
 NAMES = ("YOUTUBE_CLIENT_ID", "YOUTUBE_CLIENT_SECRET", "YOUTUBE_REFRESH_TOKEN")
 PRIVACY = ("private", "unlisted", "public")
@@ -182,7 +182,8 @@ class YouTube(Service):
         """Delete the videos that this one replaces, when YouTube can show it."""
         old = list(note.old) if self.replace else []
         if old:
-            self._wait(video, note.id, old)
+            look = partial(self._check_processed, video, note)
+            self.retry(f"YouTube: {video.video}", look, _PROCESSING_TRIES)
         for one in old:
             if self._videos(one):
                 self.call("the old video", "videos", "delete", id=one)
@@ -190,32 +191,20 @@ class YouTube(Service):
             self._state.save()
             self.say(f"https://youtu.be/{one}: deleted, replaced by {note.id}")
 
-    def _wait(self, video: Video, identity: str, old: list[str]) -> None:
-        """Until YouTube has processed a video. Raises LectureError where it does not in time, or
-        never will."""
-
-        def look() -> None:
-            found = self._videos(identity)
-            lost = _lost(found[0]) if found else "deleted"
-            if lost:
-                kept = ", ".join(f"https://youtu.be/{one}" for one in old)
-                expected = f"an accepted video before {kept} is deleted"
-                refuse("YouTube", video.video, expected, f"https://youtu.be/{identity}: {lost}")
-            done = found[0].processingDetails.processingStatus in ("", "succeeded")
-            if not done or found[0].status.uploadStatus != "processed":
-                raise Passing("YouTube is still processing the new video, the old one is kept")
-
-        self.retry(f"YouTube: {video.video}", look, _PROCESSING_TRIES)
-
-
-def _lost(video: Item) -> str:
-    """Why YouTube will never show a video; empty where it may."""
-    status, details = video.status, video.processingDetails
-    for said in (status.uploadStatus, details.processingStatus):
-        if said in _LOST:
+    def _check_processed(self, video: Video, note: Note) -> None:
+        """Raises Passing while YouTube is processing a new video, LectureError where it never will
+        show it."""
+        (found, *_) = self._videos(note.id) or [Item(note.id, status=State(uploadStatus="deleted"))]
+        status, details = found.status, found.processingDetails
+        said = status.uploadStatus, details.processingStatus
+        if lost := next((one for one in said if one in _LOST), ""):
             reasons = status.failureReason, status.rejectionReason, details.processingFailureReason
-            return f"{said} {next(filter(None, reasons), '')}".strip()
-    return ""
+            why = f"{lost} {next(filter(None, reasons), '')}".strip()
+            kept = ", ".join(f"https://youtu.be/{one}" for one in note.old)
+            expected = f"an accepted video before {kept} is deleted"
+            refuse("YouTube", video.video, expected, f"https://youtu.be/{note.id}: {why}")
+        if said[0] != "processed" or said[1] not in ("", "succeeded"):
+            raise Passing("YouTube is still processing the new video, the old one is kept")
 
 
 def _mark_of(video: Item) -> str:
