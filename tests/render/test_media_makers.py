@@ -144,7 +144,7 @@ def test_burned_pictures_have_their_captions_and_their_beats(
     needs = {"pictures": drawn[slug], "cues": cues(drawn, slug, "zh", tmp_path / "cues")}
     reads = Reads(NOTHING)
     burned = made(burn.make, tmp_path / "burned", spec, needs, reads)
-    assert "pictures" not in burned.facts
+    assert burned.facts["pictures"] == check.pictures_of([burned.path("pictures")])
     assert burned.facts["beats"] == drawn[slug].facts["beats"]
     (font,) = reads.inputs()
     assert font.name.endswith(".ttc")
