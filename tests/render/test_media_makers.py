@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import wave
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,8 +131,11 @@ def test_a_part_that_has_become_another_video_is_noticed(
     spec, needs = spec_of(SLUGS[:1], film=False), {f"pictures {SLUGS[0]}": drawn[SLUGS[0]]}
     video = made(mux.make, tmp_path / "video", spec, needs)
     check.check(spec, needs, {"video": video.path("video")}, video.facts)
-    other = {f"pictures {SLUGS[0]}": drawn[SLUGS[1]]}
+    exchanged = replace(drawn[SLUGS[0]], paths=drawn[SLUGS[1]].paths)
     with pytest.raises(LectureError, match="those of another video"):
+        check.check(spec, {**needs, f"pictures {SLUGS[0]}": exchanged}, {}, video.facts)
+    other = {f"pictures {SLUGS[0]}": drawn[SLUGS[1]]}
+    with pytest.raises(LectureError, match="pictures as they were encoded"):
         check.check(spec, other, {"video": video.path("video")}, video.facts)
 
 
