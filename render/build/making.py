@@ -23,7 +23,6 @@ from render.base.files import (
     staging_folder,
     write_state,
 )
-from render.base.process import stoppable
 from render.base.reader import Reader
 from render.base.reads import Made, Stamp
 from render.build.job import How
@@ -58,7 +57,7 @@ class Making:
         if any(product.kind == "video" for product in due):
             self._plan.now.ffmpeg()  # so that a missing one is reported first
         first, *others = dict.fromkeys(product.job.out for product in self._plan.asked.values())
-        with stoppable(), Workspace(first) as self._space, contextlib.ExitStack() as stack:
+        with Workspace(first) as self._space, contextlib.ExitStack() as stack:
             for out in others:
                 make_folder(out / STATE)
             drawn = [product for product in due if product.heavy]
