@@ -72,7 +72,6 @@ class Published(Struct, frozen=True):
     item: str
     language: str
     videos: tuple[Video, ...] = msgspec.field(name="pieces")
-    folder: str = ""
 
 
 def read(folder: Path, platform: str) -> Published:
@@ -90,7 +89,7 @@ def read(folder: Path, platform: str) -> Published:
     videos = tuple(structs.replace(video, folder=str(folder)) for video in said.videos)
     for video in videos:
         _check_files(video, path)
-    return structs.replace(said, folder=str(folder), videos=videos)
+    return structs.replace(said, videos=videos)
 
 
 def _check_files(video: Video, manifest: Path) -> None:
