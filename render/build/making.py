@@ -131,7 +131,7 @@ class Making:
         for role, need in product.needs.items():
             made = self._plan.steps[need.id].made
             if made is not None:
-                files = {each: self._plan.paths[need.id, each] for each in product.opened(made)}
+                files = {each: made.path(each) for each in product.opened(made)}
                 for each, path in files.items():
                     if not path.is_relative_to(self._space.folder):
                         copy = self._space.fresh_folder("needs") / path.name
@@ -220,8 +220,6 @@ class Making:
         paths = {**made.paths, **{role: str(path) for role, path in targets.items()}}
         made = replace(made, paths=paths)
         files.write_state(product.record, made.to_json())
-        for role, path in paths.items():
-            self._plan.paths[product.id, role] = Path(path)
         if product.cached and not taken:
             self._cache.put(product.kind, product.spec, made)
         return made
