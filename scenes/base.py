@@ -23,6 +23,7 @@ from .parts.phrase import Facts, Phrase, fill
 from .record import Beat, Record
 from .settings import Settings
 from .values import Run
+from .wording import unit
 
 Span = tuple[int, int]
 Steps = int | Span
@@ -108,9 +109,15 @@ class LectureScene(Scene):
 
     def label(self, key: str, facts: Facts | None = None, **options: Any) -> Phrase:
         """A label as a phrase: muted and small by default."""
-        return Phrase(
-            self.text(key), facts, **{"size": theme.SMALL, "color": theme.MUTED, **options}
-        )
+        template = self.text(key)
+        style = {"size": theme.SMALL, "color": theme.MUTED, **options}
+        return Phrase(template, self._with_unit(template, facts), **style)
+
+    def _with_unit(self, template: str, facts: Facts | None) -> Facts:
+        """``facts``, and ``unit``, which is what a token of the source is called."""
+        if "{unit}" not in template:
+            return facts or {}
+        return {"unit": self._entry("wording", "unit", unit(self.training).name), **(facts or {})}
 
     # -- the film ------------------------------------------------------------------------------
 
@@ -146,7 +153,7 @@ class LectureScene(Scene):
         first, last = self._next_span(name)
         key = f"{name}_{variant}" if variant else name
         template = self._entry(self.info.slug, "beats", key)
-        facts = facts or {}
+        facts = self._with_unit(template, facts)
         start = self.clock
         said = fill(template, facts)
         self._beat_now = name

@@ -43,6 +43,7 @@ from scenes.parts.phrase import Phrase, Say
 from scenes.parts.shapes import token_row
 from scenes.structure import following
 from scenes.values import joined
+from scenes.verdicts import left_alone
 from scenes.wording import whole
 
 OUTPUT_X = 1.65
@@ -246,8 +247,8 @@ class AutoregressiveLoop(LectureScene):
             signs.add(sign.place([token.get_x(), 0.75, 0]))
         old = VGroup(self.source, self.decoder, self.mask, self.bars, self.said, self.head)
         old.add(self.kv_wire, self.in_wire, self.out_wire, self.back, self.back_name)
-        same = tuple(self.alone) == tuple(self.target)
-        with self.beat("free", variant="same" if same else "differ"):
+        case = left_alone(self.training, self.alone, self.target[1:])
+        with self.beat("free", case.facts, variant=case.name):
             self.play(FadeOut(old), run_time=0.5)
             moves = zip(self.input, wanted, strict=True)
             self.play(*(Flight(*move) for move in moves), run_time=0.8)

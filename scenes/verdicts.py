@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .rounding import as_decimal, shown
 from .texts import Say
-from .values import Scalar, Values, compute, constant, rounded
+from .values import Run, Scalar, Values, compute, constant, rounded
 from .wording import VALUES, Case, Fact, cells, top, whole
 
 #: A curve of losses ends here, with an arrow where the loss is larger.
@@ -172,9 +172,18 @@ def objective(kind: str, i: int, read: Sequence[str], goals: Sequence[str]) -> C
     return Case("next", {"row": whole(i + 1), "read": read[i], "goal": goals[i]})
 
 
+def left_alone(run: Run, written: Sequence[str], following: Sequence[str]) -> Case:
+    """What a model that starts from the first word of ``written`` goes on with, against
+    ``following``, and how it ends. Words are counted from the first that is no start token."""
+    bos, eos = run.model("tokens.bos"), run.model("tokens.eos")
+    given = [word for word in written[:1] if word != bos]
+    ours, wanted = [*given, *written[1:]], [*given, *following]
+    return alone(ours, wanted, eos) + ending(written[1:], eos)
+
+
 def alone(written: Sequence[str], wanted: Sequence[str], eos: str | None) -> Case:
     """What the model writes when nobody corrects it, against the sentence that is wanted; both
-    without the words that it was given, each with its end token if there is one."""
+    without a start token, each with its end token if there is one."""
     ours, theirs = (_sentence(words, eos) for words in (written, wanted))
     for n, (word, right) in enumerate(zip(ours, theirs, strict=False), start=1):
         if word != right:

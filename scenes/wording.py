@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .rounding import as_decimal, shown
+from .structure import words_of
 from .texts import Say
 from .values import Run, Scalar, Values, Word, compute, constant, rounded
 
@@ -348,6 +349,19 @@ def cut(tokens: Sequence[str]) -> Case:
     if all(len(token) == 1 for token in tokens) and all(wide):
         return Case("characters")
     return Case("mixed" if any(wide) else "words")
+
+
+#: How tokenizers mark pieces of words, where they begin and where they end.
+_PIECES = ("##", "▁", "Ġ"), ("@@", "</w>")
+
+
+def unit(run: Run) -> Case:
+    """What a token of the source is: a character, a word, or something of both, by the words that
+    its vocabulary has and those that it reads."""
+    begins, finishes = _PIECES
+    if any(w.startswith(begins) or w.endswith(finishes) for w in words_of(run, "source")):
+        return Case("mixed")
+    return cut(run.source)
 
 
 def ends(run: Run) -> Case:

@@ -23,10 +23,10 @@ def values_moved(said: Iterable[Input], passes: Passes) -> list[str]:
         run, name, _ = one.arg
         line, place = "is no longer there", (2, 0)
         with contextlib.suppress(LectureError, LookupError, ValueError, AttributeError, TypeError):
-            if value_now(passes, one.arg)[1] == one:
+            now, read = value_now(passes, one.arg)
+            if read == one:
                 continue
-        with contextlib.suppress(LectureError, LookupError, ValueError, AttributeError, TypeError):
-            line = _moved(one, passes.value(run, name))
+            line = _moved(one, now)
             names = list(passes.trace(run))
             place = (1, names.index(name)) if name in names else (0, 0)
         moved.append((place, f"{one.name}: {line}"))

@@ -54,9 +54,8 @@ def write(path: Path, data: str | bytes, *, durable: bool = False, mode: int = 0
     """Write a whole file; text in UTF-8. ``mode``: permissions, cut by the umask. Raises
     LectureError, and the old file is as it was."""
     with replacing(path, durable=durable) as fresh:
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data.encode("utf-8") if isinstance(data, str) else data)
+        fresh.touch(mode, exist_ok=False)
+        fresh.write_bytes(data.encode("utf-8") if isinstance(data, str) else data)
 
 
 def write_state(path: Path, document: Any) -> None:
@@ -68,15 +67,8 @@ def write_state(path: Path, document: Any) -> None:
 def put_file(finished: Path, target: Path) -> None:
     """Move a finished file to its place, when all of it is on the disk. It may come from another
     file system. Raises LectureError about ``target``."""
-    try:
-        elsewhere = finished.stat().st_dev != target.parent.stat().st_dev
-    except OSError as error:
-        raise from_os_error(error, target) from error
     with replacing(target, durable=True) as fresh:
-        if elsewhere:
-            shutil.copy2(finished, fresh)
-        else:
-            finished.rename(fresh)
+        shutil.move(finished, fresh)
 
 
 def put_folder(finished: Path, target: Path) -> None:
@@ -98,8 +90,6 @@ def bring(source: Path, target: Path) -> None:
     written to, so a second name stays what it was."""
     try:
         os.link(source, target)
-    except FileNotFoundError:
-        raise
     except OSError:
         size = source.stat().st_size
         check_free_space({target.parent: size}, where=source, field="room for a copy")
@@ -153,11 +143,9 @@ class Workspace(PrivateFolder):
     """
 
     def __init__(self, out: Path) -> None:
-        self.out = out
-        self.state = out / STATE
         with _output_folder(out):
-            self.state.mkdir(parents=True, exist_ok=True)
-            super().__init__(self.state, "run-")
+            (out / STATE).mkdir(parents=True, exist_ok=True)
+            super().__init__(out / STATE, "run-")
 
 
 @contextlib.contextmanager
@@ -188,14 +176,12 @@ def make_folder(path: Path) -> None:
 def refuse_foreign(target: Path, mark: str, expected: str) -> None:
     """Raise LectureError where ``target``, a folder to be replaced, is neither free nor empty nor
     has the file ``mark`` in it, by which our own are known."""
-    found = "a file or a link"
-    if target.is_dir() and not target.is_symlink():
-        if (target / mark).is_file() or not any(target.iterdir()):
-            return
-        found = f"a folder with other contents and no {mark}"
-    elif not target.exists() and not target.is_symlink():
+    is_folder = target.is_dir() and not target.is_symlink()
+    if is_folder and ((target / mark).is_file() or not any(target.iterdir())):
         return
-    raise LectureError(where=target, field="--out", expected=expected, found=found)
+    if is_folder or target.exists() or target.is_symlink():
+        found = f"a folder with other contents and no {mark}" if is_folder else "a file or a link"
+        raise LectureError(where=target, field="--out", expected=expected, found=found)
 
 
 @contextlib.contextmanager
@@ -213,15 +199,14 @@ def alone(path: Path, expected: str, found: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _output_folder(out: Path) -> Iterator[None]:
+    field, expected = "output folder", "one that can be written to"
     try:
         yield
+    except (NotADirectoryError, FileExistsError) as error:
+        raise LectureError(where=out, field=field, expected="a folder", found="a file") from error
     except OSError as error:
-        expected, found = "one that can be written to", from_os_error(error, out).found
-        if isinstance(error, NotADirectoryError | FileExistsError):
-            expected, found = "a folder", "a file"
-        raise LectureError(
-            where=out, field="output folder", expected=expected, found=found
-        ) from error
+        found = from_os_error(error, out).found
+        raise LectureError(where=out, field=field, expected=expected, found=found) from error
 
 
 def _try_lock(descriptor: int) -> bool:
@@ -270,9 +255,6 @@ def check_free_space(
         size = sum(needed[folder] for folder in folders)
         free = shutil.disk_usage(folders[0]).free
         if free < size:
-            raise LectureError(
-                where=where or folders[0],
-                field=field,
-                expected=f"about {size / _MB:.0f} MB free",
-                found=f"{free / _MB:.0f} MB",
-            )
+            expected, found = f"about {size / _MB:.0f} MB free", f"{free / _MB:.0f} MB"
+            place = where or folders[0]
+            raise LectureError(where=place, field=field, expected=expected, found=found)

@@ -20,10 +20,8 @@ _NO_LIMIT = 1e6
 
 def usable_cores(cgroup: Path = _CGROUP) -> int:
     """At least 1: the cores this process may run on, cut to the container's CPU quota."""
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
+    on_linux = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if on_linux else os.cpu_count() or 1
     return max(1, min(cores, math.floor(_quota(cgroup) + 0.5)))
 
 

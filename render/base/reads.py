@@ -33,7 +33,6 @@ Output = dict[str, Any]
 #: watches the play of a scene for another product
 Observer = Callable[[Any], Callable[[Path], None]]
 InputKind = Literal["spec", "value", "text", "file", "pause", "need", "code", "tool"]
-_SITE = "site-packages"
 
 
 class Input(NamedTuple):
@@ -64,10 +63,9 @@ class Stamp:
         """Whether ``path`` is this file. Contents are read only where its time is another, as in a
         copied folder."""
         try:
-            status = path.stat()
-            if status.st_size != self.size:
-                return False
-            return status.st_mtime_ns == self.mtime_ns or sha256(path) == self.sha256
+            now = path.stat()
+            same_time = now.st_mtime_ns == self.mtime_ns
+            return now.st_size == self.size and (same_time or sha256(path) == self.sha256)
         except OSError:
             return False
 
@@ -156,13 +154,7 @@ class Reads:
 
     def file(self, path: Path) -> bytes:
         """A file's contents. Raises OSError; that it is not there is recorded too."""
-        digest = ""
-        try:
-            data = path.read_bytes()
-            digest = hashlib.sha256(data).hexdigest()
-        finally:
-            self._note(Input("file", shown(path), None, digest))
-        return data
+        return self.uses(path).read_bytes()
 
     def uses(self, path: Path) -> Path:
         """``path``, recorded as read; for what others open (a font, a template's folder)."""
@@ -187,10 +179,9 @@ class Reads:
 
     def inputs(self) -> tuple[Input, ...]:
         """Everything read so far, sorted."""
-        found = dict(self._found)
-        for one in map(input_of, self._values.document()["values"]):
-            found[one.kind, one.name] = one
-        return tuple(found[key] for key in sorted(found))
+        for entry in self._values.document()["values"]:
+            self._note(input_of(entry))
+        return tuple(self._found[key] for key in sorted(self._found))
 
     def _note(self, read: Input) -> None:
         self._found[read.kind, read.name] = read
@@ -217,15 +208,15 @@ def input_of(entry: Mapping[str, Any]) -> Input:
     return Input("value", f"{run} {name}", [run, name, asked or None], answer)
 
 
-def value_now(passes: Passes, arg: Json) -> tuple[Any, Input]:
-    """A value as it is now, and the input that would be recorded for the same elements. Raises
-    LookupError, ValueError or LectureError where there is no such value."""
+def value_now(passes: Passes, arg: Json) -> tuple[Any, Input | None]:
+    """A value as it is now, and the input that would be recorded for the same elements; None where
+    it has another shape. Raises LookupError, ValueError or LectureError where there is none."""
     run, name, asked = arg
     value = passes.value(run, name)
     if asked is None:
         return value, input_of({"run": run, "name": name, "plain": value})
     if list(value.shape) != asked["shape"]:
-        raise ValueError("another shape")
+        return value, None
     entry = packed(value, engine_reads.seen_of(asked))
     return value, input_of({"run": run, "name": name, **entry})
 
@@ -234,12 +225,10 @@ def shown(path: Path) -> str:
     """A file's name that is the same on every machine, where it belongs to the project or to an
     installed package."""
     whole = path.absolute()
-    if whole.is_relative_to(ROOT) and _SITE not in whole.parts:
-        return whole.relative_to(ROOT).as_posix()
-    if _SITE in whole.parts:
-        at = len(whole.parts) - whole.parts[::-1].index(_SITE)
-        return "/".join((_SITE, *whole.parts[at:]))
-    return whole.as_posix()
+    _, site, inside = whole.as_posix().rpartition("/site-packages/")
+    if site:
+        return f"site-packages/{inside}"
+    return (whole.relative_to(ROOT) if whole.is_relative_to(ROOT) else whole).as_posix()
 
 
 def sha256(path: Path) -> str:

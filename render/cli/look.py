@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -49,36 +49,32 @@ def _folder(help: str) -> Any:
 
 def list_scenes() -> None:
     """List the scenes: number, name, the tutorial's steps, titles in both languages."""
-    for line in table():
-        print(line)
-
-
-def table() -> Iterator[str]:
-    """A line per scene that exists, then the numbers of those still planned."""
     from scenes import texts
     from scenes.registry import SCENES, available
 
     there = available()
     width = max((len(scene.slug) for scene in there), default=0) - 2
     titles = [texts.load(language) for language in LANGUAGES]
-    yield f"{'no.':>3}  {'name':<{width}} steps  title"
+    print(f"{'no.':>3}  {'name':<{width}} steps  title")
     for scene in there:
         name, (first, last) = scene.slug.split("_", 1)[1], scene.steps
         steps = str(first) if first == last else f"{first}-{last}"
         both = " / ".join(str(each.get(scene.slug, {}).get("title", "-")) for each in titles)
-        yield f"{scene.number:>3}  {name:<{width}} {steps:<5}  {both}"
-    missing = [str(scene.number) for scene in SCENES if scene not in there]
-    if missing:
-        yield f"still to come: {', '.join(missing)}"
+        print(f"{scene.number:>3}  {name:<{width}} {steps:<5}  {both}")
+    if missing := [str(scene.number) for scene in SCENES if scene not in there]:
+        print(f"still to come: {', '.join(missing)}")
 
 
-def settings_of(options: BuildOptions, extra: Sequence[Path] = ()) -> list[tuple[str, Settings]]:
-    """What to look at: lessons, or the weight files in their place, and the extra files; each with
-    its label, in every language and track. Raises LectureError where a weight file is invalid."""
+def shown(
+    options: BuildOptions, scenes: Sequence[SceneInfo], extra: Sequence[Path] = ()
+) -> list[tuple[SceneInfo, Settings, str]]:
+    """What to look at: scenes with lessons, or with the weight files in their place and the extra
+    ones, in every language and track, and the label of each. Raises LectureError where a weight
+    file is invalid."""
     jobs = jobs_of(options)
     if extra:
         jobs += jobs_of(replace(options, weights=[glob.escape(str(path)) for path in extra]))
-    return [(job.label, job.settings) for job in jobs]
+    return [(scene, job.settings, job.label) for job in jobs for scene in scenes]
 
 
 def chosen(words: Sequence[str] | None) -> list[SceneInfo]:
@@ -142,19 +138,14 @@ def audit(
     from render.review import audit as audits
 
     selected = chosen(scenes)
-    settings_of(options)  # so that a mistake is reported before anything is made
+    jobs_of(options)  # so that a mistake is reported before anything is made
     both = layout == numbers
     look = audits.Look(numbers or both, layout or both, everything, pictures)
     if look.pictures:
         make_folder(pictures)
     with tempfile.TemporaryDirectory(prefix="lecture-audit-") as folder:
         extra = audits.random_weight_files(20 if everything else random, Path(folder))
-        checks = [
-            audits.Check(scene, settings, label, look)
-            for label, settings in settings_of(options, extra)
-            for scene in selected
-        ]
-        faults = audits.run(checks, jobs or usable_cores())
+        faults = audits.run(shown(options, selected, extra), look, jobs or usable_cores())
     if look.numbers:
         faults += audits.run_number_files(out, [scene.slug for scene in selected])
     raise typer.Exit(1 if faults else 0)
@@ -174,13 +165,9 @@ def sheet(
     """
     from render.review import sheet as sheets
 
-    orders = [
-        sheets.SheetOrder(scene, settings, label, out, height)
-        for label, settings in settings_of(options)
-        for scene in chosen(scenes)
-    ]
     failures = []
-    for done in sheets.write_all(orders, jobs or usable_cores()):
+    wanted = shown(options, chosen(scenes))
+    for done in sheets.write_all(wanted, out, height, jobs or usable_cores()):
         if isinstance(done, Path):
             print(done, flush=True)
         else:
@@ -269,7 +256,7 @@ def script(
     from render.voice import script as texts
     from scenes import registry
 
-    settings = [each for _, each in settings_of(options)]
+    settings = [job.settings for job in jobs_of(options)]
     if len(settings) > 1 and (missing or record_draft):
         field, expected = "--missing, --record-draft", "one language, lesson, track and weight file"
         refuse(None, field, expected, f"{len(settings)} of them")

@@ -12,6 +12,7 @@ import typer
 
 from engine.errors import one_line
 from engine.reader import read_text, refuse
+from render.base.files import alone
 from render.base.process import stoppable, usable_cores
 from render.base.project import ROOT
 from render.build import materials
@@ -250,7 +251,7 @@ def upload(
     was interrupted when the command is run again.
     """
     from render.platforms import canvas, youtube
-    from render.platforms.upload import Retry, UploadState, alone, are_set, find, read
+    from render.platforms.upload import Retry, UploadState, are_set, find, read
 
     if platform not in UPLOADS:
         refuse(None, "platform", " or ".join(UPLOADS), repr(platform))
@@ -265,7 +266,7 @@ def upload(
         _say(f"credentials: {are_set(names)}")
         return
     retry = Retry(say=_say)
-    with stoppable(), alone(folder):
+    with stoppable(), alone(folder, "one upload at a time", "another one in progress"):
         if to_canvas:
             canvas.connect(course, retry).upload(found, UploadState(folder))
         else:

@@ -27,35 +27,31 @@ _FORBIDDEN = str.maketrans("<>", "＜＞")
 
 @dataclass(frozen=True)
 class Scene:
-    """A scene as it was rendered. ``beats`` as in its record; ``steps`` of the tutorial."""
+    """A scene as it was rendered: ``steps`` of the tutorial, its first frame in the film and the
+    first of the next, ``beats`` as in its record."""
 
     slug: str
     number: int
     steps: Sequence[int]
-    frames: int
+    start: int
+    end: int
     beats: Sequence[Mapping[str, Any]]
 
 
 def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Output:
     """A file by each ending: ``zh.vtt``, ``zh.srt``, ``about.zh.txt``, ``about.json``, and of a
     film ``chapters.zh.vtt``. Raises LectureError where a text is missing."""
-    scenes = [
-        Scene(slug, number, steps, shown["frames"], shown["beats"])
-        for slug, number, steps in spec["scenes"]
-        for shown in [needs[f"pictures {slug}"].facts]
-    ]
-    fps = spec["fps"]
-    texts, described = dict[str, str](), {}
+    fps, texts, described = spec["fps"], dict[str, str](), {}
     for language in spec["languages"]:
-        about = About(spec, scenes, reads, language)
+        about = About(spec, needs, reads, language)
         cues = about.track(needs).cues
         texts[f"{language}.vtt"] = timedtext.vtt(cues, fps)
         texts[f"{language}.srt"] = timedtext.srt(cues, fps)
         if spec["film"]:
-            chapters = about.chapters()
-            texts[f"chapters.{language}.vtt"] = timedtext.chapters_vtt(chapters, fps)
-        described[language] = about.description()
-        texts[f"about.{language}.txt"] = as_text(described[language], language)
+            texts[f"chapters.{language}.vtt"] = timedtext.chapters_vtt(about.chapters(), fps)
+        said = described[language] = about.description()
+        tags = ("、" if language == "zh" else ", ").join(said["tags"])
+        texts[f"about.{language}.txt"] = f"{said['title']}\n\n{said['description']}\n\n{tags}\n"
     texts["about.json"] = json.dumps(described, ensure_ascii=False, indent=1) + "\n"
     for ending, text in texts.items():
         (into / ending).write_text(text, encoding="utf-8", newline="\n")
@@ -73,12 +69,16 @@ class About:
     """What is said in a language of a scene's video, or of the film of a track. ``spec`` as for
     :func:`make`; texts and sizes come from ``reads``. Raises LectureError without the texts."""
 
-    def __init__(self, spec: Spec, scenes: Sequence[Scene], reads: Reads, language: str) -> None:
-        self.spec, self.scenes, self.reads, self.language = spec, scenes, reads, language
-        self.path = FOLDER / f"{language}.toml"
-        reads.uses(self.path)
+    def __init__(self, spec: Spec, needs: Needs, reads: Reads, language: str) -> None:
+        self.spec, self.reads, self.language = spec, reads, language
+        self.path = reads.uses(FOLDER / f"{language}.toml")
         self.table = Reader().toml(self.path, dict[str, Any])
-        self.length = clock(round(sum(scene.frames for scene in scenes) / spec["fps"]))
+        self.scenes, end = list[Scene](), 0
+        for slug, number, steps in spec["scenes"]:
+            shown, start = needs[f"pictures {slug}"].facts, end
+            end += shown["frames"]
+            self.scenes.append(Scene(slug, number, steps, start, end, shown["beats"]))
+        self.length = clock(round(end / spec["fps"]))
 
     def title(self, scene: Scene) -> str:
         """Raises LectureError where there is none."""
@@ -86,35 +86,24 @@ class About:
 
     def chapters(self) -> list[Chapter]:
         """A chapter per scene, end to end."""
-        found, start = [], 0
-        for scene in self.scenes:
-            found.append(Chapter(self.title(scene), start, start + scene.frames))
-            start += scene.frames
-        return found
+        return [Chapter(self.title(scene), scene.start, scene.end) for scene in self.scenes]
 
     def track(self, needs: Needs) -> Track:
         """The captions of all scenes."""
-        parts, start = [], 0
-        for scene in self.scenes:
-            parts.append((start, needs[f"cues {scene.slug} {self.language}"].facts["cues"]))
-            start += scene.frames
+        said = (f"cues {scene.slug} {self.language}" for scene in self.scenes)
+        cues = [needs[name].facts["cues"] for name in said]
+        parts = zip((scene.start for scene in self.scenes), cues, strict=True)
         return timedtext.joined(parts, self.language, self.spec["fps"])
 
     def sizes(self) -> dict[str, str]:
         """What is known of the model."""
-
-        def of(name: str) -> Any:
-            return self.reads.value("training", name)
-
+        counted = {"words": "tokens:vocabulary", "encoder": "config:encoder"}
+        counted |= {"decoder": "config:decoder"}
+        named = {"size": "config:d_model", "heads": "config:heads", "hidden": "config:d_ff"}
         return {
-            "words": str(len(of("tokens:vocabulary"))),
-            "size": str(of("config:d_model")),
-            "heads": str(of("config:heads")),
-            "hidden": str(of("config:d_ff")),
-            "encoder": str(len(of("config:encoder"))),
-            "decoder": str(len(of("config:decoder"))),
-            "source": self.spec["source"],
-            "target": self.spec["target"],
+            **{key: str(len(self.reads.value("training", n))) for key, n in counted.items()},
+            **{key: str(self.reads.value("training", name)) for key, name in named.items()},
+            **{key: self.spec[key] for key in ("source", "target")},
         }
 
     def description(self) -> Description:
@@ -141,24 +130,17 @@ class About:
 
     def _of_scene(self) -> tuple[str, list[str], list[str]]:
         scene, common, placing = self.scenes[0], self.table["common"], self.table["scene"]
-        own = self.table["scenes"].get(scene.slug, {})
-        learn, tags = own.get("learn", ""), own.get("tags", [])
+        own, title = self.table["scenes"].get(scene.slug, {}), self.title(scene)
+        learn, tags, (first, last) = own.get("learn", ""), own.get("tags", []), scene.steps
         asked = sentences(scene.slug, scene.beats[:1], self.language, self.reads.entry)
         if scene.number == 0:  # a title card asks nothing and is no part of its own
-            return self.title(scene), [learn], tags
-        first, last = scene.steps
-        facts = {
-            "title": self.title(scene),
-            "series": common["series"],
-            "lecture": LECTURE_TITLES[self.language],
-            "number": scene.number,
-            "length": self.length,
-            "first": first,
-            "last": last,
-        }
-        place = placing["place_one" if first == last else "place"].format(**facts)
+            return title, [learn], tags
+        lecture = {"series": common["series"], "lecture": LECTURE_TITLES[self.language]}
+        place = {"number": scene.number, "length": self.length, "first": first, "last": last}
+        facts = {"title": title, **lecture, **place}
         asks = [common["asks"].format(question=said.text) for said in asked]
-        return placing["title"].format(**facts), [learn, *asks, place], tags
+        placed = placing["place_one" if first == last else "place"].format(**facts)
+        return placing["title"].format(**facts), [learn, *asks, placed], tags
 
     def _of_film(self) -> tuple[str, list[str], list[str]]:
         track, film = self.spec["track"], self.table["film"]
@@ -170,12 +152,6 @@ class About:
         learn = own["learn"].format(**self.sizes())
         chapters = "\n".join([film["chapters"], *listed]) if listed else ""
         return title, [learn, length, chapters], own["tags"]
-
-
-def as_text(described: Description, language: str) -> str:
-    """Ready to be pasted: title, description, tags, each under the other."""
-    tags = ("、" if language == "zh" else ", ").join(described["tags"])
-    return f"{described['title']}\n\n{described['description']}\n\n{tags}\n"
 
 
 def _cut(text: str, most: int) -> str:

@@ -28,8 +28,8 @@ def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Outp
 
     ``spec``: ``name``, which tells this lecture from others in what the browser remembers;
     ``language``; ``weights``, the names of the two weight files; ``scenes`` as for :func:`scene`.
-    ``needs``, for each of them: ``pictures SLUG``, ``video SLUG``, and if there are any ``cover
-    SLUG`` and ``cues SLUG LANGUAGE``.
+    ``needs``, for each of them: ``pictures SLUG``, ``video SLUG``, ``cues SLUG LANGUAGE`` and, if
+    there is one, ``cover SLUG``.
     """
     text = handout(reads, spec["language"], *spec["weights"])
     scenes = [scene(told, needs, reads.entry) for told in spec["scenes"]]
@@ -66,10 +66,9 @@ def write(
 
 
 def scene(told: Spec, needs: Needs, entry: Callable[..., Any] = texts.entry) -> dict[str, Json]:
-    """A scene as the page shows it, with ``beats`` (its sentences, by language) and ``captions``,
-    which are the sentences where there are no others. Times are in seconds of its video. ``told``:
-    ``number``, ``slug``, ``title``, ``steps`` and ``video``, its file's name. Raises LectureError
-    where a text is missing."""
+    """A scene as the page shows it, with ``beats`` (its sentences, by language) and ``captions``.
+    Times are in seconds of its video. ``told``: ``number``, ``slug``, ``title``, ``steps`` and
+    ``video``, its file's name. Raises LectureError where a text is missing."""
     slug, name = told["slug"], f"videos/{told['video']}"
     facts = needs[f"pictures {slug}"].facts
     said = {each: sentences(slug, facts["beats"], each, entry) for each in LANGUAGES}
@@ -83,15 +82,13 @@ def scene(told: Spec, needs: Needs, entry: Callable[..., Any] = texts.entry) -> 
         }
         for n, beat in enumerate(facts["beats"])
     ]
-    captions = {}
-    for each in LANGUAGES:
-        cues = [(beat["start"], beat["end"], beat["text"][each]) for beat in beats]
-        if f"cues {slug} {each}" in needs:
-            cues = [
-                (start / facts["fps"], end / facts["fps"], "\n".join(lines))
-                for start, end, lines in needs[f"cues {slug} {each}"].facts["cues"]
-            ]
-        captions[each] = [{"start": a, "end": b, "text": line} for a, b, line in cues]
+    captions = {
+        each: [
+            {"start": a / facts["fps"], "end": b / facts["fps"], "text": "\n".join(lines)}
+            for a, b, lines in needs[f"cues {slug} {each}"].facts["cues"]
+        ]
+        for each in LANGUAGES
+    }
     return {
         "number": told["number"],
         "slug": slug,

@@ -13,7 +13,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from urllib.parse import quote
 
-from engine.errors import LectureError
+from engine.reader import refuse
 from render.base import template
 from render.base.project import ASSETS
 from render.base.reader import Reader
@@ -59,7 +59,12 @@ def pack(
     manifest = template.render(
         f"templates/{MANIFEST}", read, item=item, title=title, names=names, start=START, quote=quote
     )
-    start = _with_script(files[START], scenes)
+    page = files[START].read_bytes()
+    head = _HEAD.search(page)
+    if head is None:
+        refuse(files[START], None, "a page with a head", "none")
+    tag = f'\n<script src="{SCRIPT.name}" data-scenes="{scenes}"></script>'  # first in its head
+    start = page[: head.end()] + tag.encode() + page[head.end() :]
     given = {START: start, SCRIPT.name: read(SCRIPT), MANIFEST: manifest.encode()}
     with zipfile.ZipFile(target, "w") as archive:
         for name in (MANIFEST, *names):
@@ -74,13 +79,3 @@ def pack(
             entry.file_size = files[name].stat().st_size  # tells whether 64-bit offsets are needed
             with files[name].open("rb") as source, archive.open(entry, "w") as sink:
                 copyfileobj(source, sink, 1024 * 1024)
-
-
-def _with_script(start: Path, scenes: int) -> bytes:
-    """The page with the script as the first thing in its head."""
-    page = start.read_bytes()
-    head = _HEAD.search(page)
-    if head is None:
-        raise LectureError(where=start, expected="a page with a head", found="none")
-    tag = f'\n<script src="{SCRIPT.name}" data-scenes="{scenes}"></script>'
-    return page[: head.end()] + tag.encode() + page[head.end() :]

@@ -40,7 +40,8 @@ def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Outp
     quality, slug = Quality(**spec["quality"]), spec["slug"]
     speaker, speech = _speaker(reads, spec)
     renderer, helper = choose(spec["renderer"])
-    _collect_seldom()
+    gc.freeze()  # looking for cycles, of which a scene makes few, takes 5 % of drawing
+    gc.set_threshold(50_000, 20, 20)
     config.update(_manim_settings(quality, into))
     found: Output = {"pictures": into / "pictures.mp4"}
     encoder = FrameEncoder(found["pictures"], quality, helper)
@@ -103,12 +104,6 @@ def _record(reads: Reads, scene: Any, spec: Spec, fps: int) -> None:
         reads.pause(name, beat.busy, beat.quiet, fps, spoken)
 
 
-def _collect_seldom() -> None:
-    """Looking for garbage in cycles, of which a scene makes little, takes 5 % of drawing."""
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
-
-
 def _manim_settings(quality: Quality, folder: Path) -> dict[str, Any]:
     """Everything that decides about the picture, so that no manim.cfg of the user can."""
     return {
@@ -134,23 +129,16 @@ def _check_length(scene: Any, spec: Spec, frames: int, fps: int) -> None:
     if frames == 0:
         raise LectureError(where=spec["module"], expected="a scene that plays", found="no frames")
     if abs(scene.time * fps - frames) > 1:
-        raise LectureError(
-            where=spec["slug"],
-            field="length",
-            expected=f"{scene.time:.3f} s by the scene's clock",
-            found=f"{frames / fps:.3f} s",
-        )
+        expected, found = f"{scene.time:.3f} s by the scene's clock", f"{frames / fps:.3f} s"
+        raise LectureError(where=spec["slug"], field="length", expected=expected, found=found)
 
 
 def _beats(scene: Any) -> list[dict[str, Any]]:
     fields = ("name", "step", "last_step", "start", "end", "text", "variant", "key")
-    return [
-        {
-            **{key: getattr(beat, key) for key in fields},
-            "facts": {name: str(fact) for name, fact in beat.facts.items()},
-        }
-        for beat in scene.timeline
-    ]
+    found = [{key: getattr(beat, key) for key in fields} for beat in scene.timeline]
+    for said, beat in zip(found, scene.timeline, strict=True):
+        said["facts"] = {name: str(fact) for name, fact in beat.facts.items()}
+    return found
 
 
 def _peak_memory() -> int:
@@ -206,9 +194,8 @@ class StreamWriter(SceneFileWriter):  # type: ignore[misc]  # Manim is untyped f
     def finish(self) -> None:
         """All plays are drawn: close the video. Raises LectureError if encoding failed."""
         if self.includes_sound:
-            raise LectureError(
-                field="sound", expected="a silent scene", found="a call of add_sound()"
-            )
+            found = "a call of add_sound()"
+            raise LectureError(field="sound", expected="a silent scene", found=found)
         self._encoder.finish()
         if self._encoder.frames > self._told:
             self._tell(self._encoder.frames)

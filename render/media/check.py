@@ -25,7 +25,7 @@ from engine.errors import LectureError, shortened
 from render.base.reads import Json, Needs, Spec
 from render.media import mp4
 from render.media.mp4 import LANGUAGE_CODES, Chapter
-from render.media.mux import Video, part_of, planned
+from render.media.mux import Video, planned
 from render.media.quality import AUDIO_RATE, Quality
 from render.media.stills import is_idr, packet_units, picture_bytes
 
@@ -41,16 +41,11 @@ def check(spec: Spec, needs: Needs, files: Mapping[str, Path], facts: Mapping[st
     """Check what ``render.media.mux.make`` has made of ``spec`` and ``needs``, or has made once and
     a cache has kept. Raises LectureError, also where a part has become another video meanwhile."""
     expected, parts = planned(spec, needs, facts["key"])
-    copies = [part_of(files["video"], index) for index in range(len(parts))]
-    if not any(copy.exists() for copy in copies):  # they lie beside what was just made
-        copies = [part.video for part in parts]
-    for slug, copy in zip(spec["parts"], copies, strict=True):
-        pictures = needs[f"pictures {slug}"].facts.get("pictures")
-        if pictures is not None and pictures_of([copy]) != pictures:
+    for slug, part in zip(spec["parts"], parts, strict=True):
+        if pictures_of([part.video]) != needs[f"pictures {slug}"].facts["pictures"]:
             expect = "the pictures that were drawn"
             raise LectureError(where=slug, expected=expect, found="those of another video")
-    if len(parts) > 1:
-        pictures = pictures_of(copies)
+    pictures = pictures_of(part.video for part in parts)
     shown_as = spec["parts"][0] if len(parts) == 1 else "the film"
     check_video(files["video"], replace(expected, pictures=pictures), shown_as=shown_as)
 
@@ -65,7 +60,7 @@ def check_pictures(
         stream = container.streams.video[0]
         findings = [*_video_findings(stream, Quality(**spec["quality"]))]
         findings += [("frames", facts["frames"], stream.frames)]
-        findings += [("pictures as they were encoded", facts.get("pictures", digest), digest)]
+        findings += [("pictures as they were encoded", facts["pictures"], digest)]
     _refuse(findings, spec["slug"])
 
 

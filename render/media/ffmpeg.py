@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
@@ -25,8 +23,6 @@ _SERIOUS = re.compile(r"\[(error|fatal|panic)\]|^\[(mp4|out#\S*) @ ")
 #: the one warning that is meant: sound is cut so that no edit list is needed (render/media/mux.py)
 _MEANT = "Not writing any edit list"
 _PREFIX = re.compile(r"^(\[[^]]*\] )+")  # who speaks, where in memory, how loud
-#: glibc must not give the memory of each frame back to the system: a seventh of ffmpeg's time
-_KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "100000000", "MALLOC_TRIM_THRESHOLD_": "200000000"}
 
 
 def find() -> str:
@@ -78,50 +74,30 @@ def named(path: Path) -> str:
 def link(path: Path, name: Path) -> Path:
     """A second name for a file, under which it stays what it is; a copy where there is no such
     thing. Raises OSError."""
-    name.unlink(missing_ok=True)
     try:
         os.link(path.resolve(), name)
-    except FileNotFoundError:
-        raise
     except OSError:
         shutil.copyfile(path, name)
     return name
 
 
-def write(binary: str, graph: Any, target: Path, frames: Iterable[bytes] = ()) -> None:
+def write(binary: str, graph: Any, target: Path) -> None:
     """Write ``target`` by a graph of ffmpeg-python that has it as its output; see :func:`run`."""
     command = ffmpeg.compile(graph, cmd=[binary, *_QUIET], overwrite_output=True)
-    run(command, target.parent, target, frames)
+    run(command, target.parent, target)
 
 
-def run(
-    command: Sequence[str], folder: Path, where: str | Path, frames: Iterable[bytes] = ()
-) -> None:
-    """Run ffmpeg inside ``folder``, in this process's group, with raw ``frames`` on its stdin.
+def run(command: Sequence[str], folder: Path, where: str | Path) -> None:
+    """Run ffmpeg inside ``folder``, in this process's group.
 
     Files are named by plain names only: folders may be called anything ("#", "?", quotes, line
     breaks), which ffmpeg's own file names do not survive. Raises LectureError about ``where`` in
     ffmpeg's own words if it failed, or warned: its muxer exits with 0 whatever it had to drop.
     """
-    environment = {**_KEEP_MEMORY, **os.environ}
-    with tempfile.TemporaryFile() as stderr:
-        process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdin=PIPE, stdout=DEVNULL, stderr=stderr
-        )
-        assert process.stdin
-        try:
-            with contextlib.suppress(BrokenPipeError):  # its own output says why
-                process.stdin.writelines(frames)
-                process.stdin.close()
-            code = process.wait()
-        except BaseException:
-            process.kill()
-            process.wait()
-            raise
-        stderr.seek(0)
-        said = list(_serious(stderr))
-    if code != 0 or said:
-        words = "; ".join(said[-3:]) or f"exit code {code}"
+    done = subprocess.run(command, cwd=folder, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE)
+    said = list(_serious(done.stderr.splitlines()))
+    if done.returncode != 0 or said:
+        words = "; ".join(said[-3:]) or f"exit code {done.returncode}"
         if any("No space left" in line for line in said):
             words = "no space left on the disk"
         raise LectureError(where=where, field="ffmpeg", expected="an encoded video", found=words)

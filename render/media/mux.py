@@ -111,11 +111,6 @@ def _sounds(spec: Spec, needs: Needs) -> list[Sound]:
     return found
 
 
-def part_of(target: Path, index: int) -> Path:
-    """Where the pictures of a part lie while ``target`` is written: a second name of the file."""
-    return target.with_name(f"{target.stem}_part{index:03d}.mp4")
-
-
 def chapters_of(parts: Sequence[Part]) -> tuple[Chapter, ...]:
     """A chapter per part, end to end from the first frame."""
     ends = [*accumulate(part.frames for part in parts)]
@@ -206,10 +201,9 @@ def escape(text: str) -> str:
 
 
 def _listing(target: Path, parts: Sequence[Part], fps: int) -> str:
-    """The concat script. Parts get a second, plain name, so that no name needs quoting and no
-    other run can exchange them."""
+    """The concat script. Parts get a second, plain name, so that no name needs quoting."""
     lines = ["ffconcat version 1.0"]
     for index, part in enumerate(parts):
-        file = link(part.video, part_of(target, index))
+        file = link(part.video, target.with_name(f"{target.stem}_part{index:03d}.mp4"))
         lines += [f"file {file.name}", f"duration {part.frames / fps:.6f}"]
     return "\n".join(lines) + "\n"

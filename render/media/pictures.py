@@ -88,7 +88,7 @@ class FrameEncoder:
     def _converted(self, frame: Any, changed: Any) -> Any:
         """The frame's planes, apart from all that may be drawn over; None if they are as before."""
         if self._helper is None:
-            planes = _planes(frame)
+            planes = yuv_planes(frame)
             if self.frames and np.array_equal(planes, self._planes):
                 return None
             self._planes = planes
@@ -118,17 +118,20 @@ class FrameEncoder:
             yield
         except Exception as error:
             self.abort()
-            words = str(error) or type(error).__name__
-            raise LectureError(
-                where=self._target,
-                field="encoder",
-                expected="an encoded video",
-                found="no space left on the disk" if "No space left" in words else words,
-            ) from error
+            raise failure_of(self._target, error) from error
 
 
-def _planes(frame: Any) -> Any:
-    """By swscale: full-range RGBA to BT.709 limited-range 4:2:0."""
+def failure_of(target: Path, error: Exception) -> LectureError:
+    """Why pictures could not be encoded."""
+    words = str(error) or type(error).__name__
+    found = "no space left on the disk" if "No space left" in words else words
+    expected = "an encoded video"
+    return LectureError(where=target, field="encoder", expected=expected, found=found)
+
+
+def yuv_planes(frame: Any) -> Any:
+    """RGBA pixels (height, width, 4) of full range as BT.709 of limited range, 4:2:0: the planes
+    (3/2 height, width). By swscale."""
     picture = av.VideoFrame.from_ndarray(np.asarray(frame), format="rgba").reformat(
         format="yuv420p",
         dst_colorspace=Colorspace.ITU709,

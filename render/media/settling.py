@@ -63,6 +63,14 @@ class Settling:
         return regions(found)
 
 
+def tiles_changed(before: Any, after: Any) -> Any:
+    """Which tiles, (rows, columns), differ in brightness between two pictures of 4:2:0."""
+    height, width = before.shape[0] * 2 // 3, before.shape[1]
+    differ = before[:height] != after[:height]
+    rows = np.logical_or.reduceat(differ, np.arange(0, height, TILE), 0)
+    return np.logical_or.reduceat(rows, np.arange(0, width, TILE), 1)
+
+
 def regions(where: Any) -> list[Region]:
     """Rectangles that cover the true tiles of ``where`` (rows, columns), and no others unless
     there would be very many."""

@@ -3,50 +3,31 @@ docs/platforms.md, which ``python -m render.platforms.checklist`` writes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from render.base import template
-from render.base.project import ASSETS, ROOT
-from render.base.reader import Reader
+from render.base.project import ROOT
 from render.media.timedtext import clock
 from render.platforms import rules
 from render.platforms.facts import chapters_in
-from render.platforms.rules import ENGLISH, Finding, Platform, Wording
+from render.platforms.rules import Finding, Platform, wording
 
 if TYPE_CHECKING:
     from render.platforms.folder import PublishedVideo
 
-FOLDER = ASSETS / "publish"
 PAGE = ROOT / "docs" / "platforms.md"
 _MOST_NAMED = 3  # files named in a sentence; of more, the first and how many
 #: what else there is to paste for platforms whose forms do not ask for all of it
 _ASKED = {"canvas": (), "edx": ("cover",), "moodle": ("description", "cover")}
 _ALL = ("description", "tags", "cover")
-_JOINERS = {"zh": "、", "en": ", "}
-_PUBLISHED = {
-    "film": "the film of the track",
-    "scenes": "each scene as a separate video",
-    "both": "the film of the track and each scene as a separate video",
-}
-_CHAPTERS = {
-    "description": "read from the lines `0:00 Title` of the description",
-    "by hand": "entered by hand (the checklist has them)",
-    "file": "as a WebVTT file",
-}
 
 
 def files(language: str) -> tuple[Path, ...]:
     """What a checklist is made of."""
-    return FOLDER / f"{language}.toml", FOLDER / "checklist.md.jinja"
-
-
-@cache
-def texts(language: str) -> dict[str, Any]:
-    """The table of a language. Raises LectureError where it cannot be read."""
-    return Reader().toml(FOLDER / f"{language}.toml", dict[str, Any])
+    sentences = (rules.FOLDER / f"{each}.toml" for each in ("en", language))
+    return *sentences, rules.FOLDER / "checklist.md.jinja"
 
 
 def checklist(
@@ -57,36 +38,34 @@ def checklist(
     language: str,
 ) -> str:
     """The text of CHECKLIST.md for what is published in ``folder``."""
-    table = texts(language)
-    form = platform.captions[0]
+    table, form = rules.texts(language), platform.captions[0]
+    words = table["words"]
     captions = [name for v in videos for name, _ in v.captions(form).values()]
     files = {
         "folder": f'"{folder}"' if set(str(folder)) & set(" '&()$;") else str(folder),
-        "videos": _files([video.video_name for video in videos], language),
-        "covers": _files([video.cover_name for video in videos], language),
-        "chapters": _files([name for v in videos for name in v.chapters()], language) or "–",
-        "captions": _files(captions, language),
+        "videos": _files([video.video_name for video in videos], words),
+        "covers": _files([video.cover_name for video in videos], words),
+        "chapters": _files([name for v in videos for name in v.chapters()], words) or "–",
+        "captions": _files(captions, words),
     }
     by_hand = chapters_in(videos[0].texts["description"]) if "by hand" in platform.chapters else []
     return template.render(
         "publish/checklist.md.jinja",
         name=table["names"].get(platform.key, platform.name),
-        words=table["words"],
+        words=words,
         steps=[step.format(**files) for step in table["steps"][platform.key]],
         videos=videos,
         asked=_ASKED.get(platform.key, _ALL),
         chapters=[f"{clock(seconds)} {title}" for seconds, title in by_hand],
-        advice=Wording(**table["findings"]).lines(advice),
+        advice=wording(language).lines(advice),
     )
 
 
-def _files(names: Sequence[str], language: str) -> str:
-    joiner = _JOINERS[language]
+def _files(names: Sequence[str], words: Mapping[str, str]) -> str:
     quoted = [f"`{name}`" for name in names]
     if len(quoted) <= _MOST_NAMED:
-        return joiner.join(quoted)
-    more = len(quoted) - 1
-    return f"{quoted[0]} … ({more} more)" if language == "en" else f"{quoted[0]} 等 {more + 1} 个"
+        return words["joiner"].join(quoted)
+    return words["many"].format(first=quoted[0], more=len(quoted) - 1, all=len(quoted))
 
 
 def platforms_page() -> str:
@@ -95,9 +74,7 @@ def platforms_page() -> str:
     return template.render(
         "publish/platforms.md.jinja",
         platforms=known,
-        published=_PUBLISHED,
-        ways=_CHAPTERS,
-        expected=ENGLISH.expected,
+        expected=wording("en").expected,
         sources={rule.source.key: rule.source for p in known for rule in p.rules}.values(),
     )
 

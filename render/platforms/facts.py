@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError
+from engine.reader import refuse
 from render.media import mp4, timedtext
 
 _BY_UNIT = {
@@ -75,7 +76,8 @@ def _of_container(container: Any) -> Iterator[tuple[str, Any]]:
     whole = (container.duration or 0) / 1_000_000  # where the stream does not say
     seconds = float(video.duration * video.time_base) if video.duration else whole
     yield "video length", seconds
-    yield "container", _container(container.format.name, container.name)
+    formats, ending = container.format.name.split(","), container.name.rpartition(".")[2].lower()
+    yield "container", ending if ending in formats else formats[0]  # they share a reader
     yield "video codec", codec.name
     yield "video profile", video.profile or ""
     yield "pixel format", codec.pix_fmt
@@ -96,13 +98,6 @@ def _of_container(container: Any) -> Iterator[tuple[str, Any]]:
         yield "sound codec", "no sound"
 
 
-def _container(formats: str, name: str) -> str:
-    """``mp4`` of the family of formats that share a reader; as its name says, then."""
-    known = formats.split(",")
-    ending = name.rpartition(".")[2].lower()
-    return ending if ending in known else known[0]
-
-
 def _shape(width: int, height: int) -> str:
     """``16:9`` for anything within one pixel of it, else reduced."""
     if abs(width * 9 - height * 16) <= 16:
@@ -116,13 +111,12 @@ def of_captions(path: Path, name: str, language: str) -> list[Fact]:
     read or are empty."""
     cues = timedtext.read(path)
     if not cues:
-        raise LectureError(where=path, expected="captions", found="none")
-    end = max(cue.end for cue in cues) / timedtext.READ_FPS
+        refuse(path, None, "captions", "none")
     facts = {
         "caption format": name.rpartition(".")[2],
         "caption size": path.stat().st_size,
         "caption language": language,
-        "end of the captions": end,
+        "end of the captions": max(cue.end for cue in cues) / timedtext.READ_FPS,
     }
     return _listed(name, facts)
 

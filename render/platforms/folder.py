@@ -21,7 +21,7 @@ from render.platforms import checklist as checklists
 from render.platforms import facts, rules
 from render.platforms.checklist import checklist
 from render.platforms.facts import Fact
-from render.platforms.rules import ENGLISH, Finding, Platform
+from render.platforms.rules import Finding, Platform, wording
 
 MANIFEST = "publish.json"
 FORM = 1  # of the manifest
@@ -127,14 +127,13 @@ class Publication:
         """Check everything, then write it into an empty folder; what is advised, in lines. Raises
         Refused where the platform does not take it, or another LectureError."""
         found = self.look()
-        faults, advice = rules.faults(found), [one for one in found if one.rule.advice]
-        if faults:
+        if faults := rules.faults(found):
             many = f"{len(faults)} of its rules broken"
             refused = Refused(where=f"nothing published for {self.platform.name}", field=many)
-            refused.details = ENGLISH.lines(faults)
+            refused.details = wording("en").lines(faults)
             raise refused
-        self.fill(folder, advice)
-        return ENGLISH.lines(advice)
+        self.fill(folder, found)
+        return wording("en").lines(found)
 
     def fill(self, folder: Path, advice: Sequence[Finding]) -> None:
         """Write all files into an empty folder. Raises LectureError or OSError."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from render.base.project import ASSETS
 from render.base.reader import Reader, shaped
 from render.platforms.facts import WHAT, Fact, together
 
-FILE = ASSETS / "platforms.toml"
+FILE, FOLDER = ASSETS / "platforms.toml", ASSETS / "publish"
 PUBLISHED = ("film", "scenes", "both")
 CAPTIONS = ("srt", "vtt", "bcc")
 CHAPTERS = ("description", "by hand", "file")
@@ -71,16 +72,15 @@ class Platform:
     key: str = ""
     rules: tuple[Rule, ...] = ()
 
-    def limit(self, what: str) -> float | None:
-        """The most that a must of this platform allows of ``what``; None where it says nothing."""
-        most = [r.value for r in self.rules if (r.what, r.test) == (what, "at_most")]
-        return min(most, default=None)
-
     def tags(self, tags: Sequence[str], *more: str) -> list[str]:
         """As many tags as it takes beside some ``more`` that must be among them."""
-        count, length = self.limit("number of tags"), self.limit("tags together")
-        kept = list(tags)[: None if count is None else int(count)]
-        while kept and length is not None and together([*kept, *more]) > length:
+
+        def most(what: str) -> float:
+            limits = [r.value for r in self.rules if (r.what, r.test) == (what, "at_most")]
+            return min(limits, default=math.inf)
+
+        kept = [tag for n, tag in enumerate(tags) if n < most("number of tags")]
+        while kept and together([*kept, *more]) > most("tags together"):
             kept.pop()
         return [*kept, *more]
 
@@ -106,7 +106,7 @@ class Finding:
     rule: Rule
 
     def __str__(self) -> str:
-        return ENGLISH.told(self, [self.fact.where])
+        return wording("en").told(self, [self.fact.where])
 
 
 def faults(found: Sequence[Finding]) -> list[Finding]:
@@ -163,26 +163,22 @@ def _one_of(file: Path, where: str, value: Any, allowed: Iterable[str]) -> str:
     return str(value)
 
 
-@dataclass(frozen=True)
-class Wording:
-    """How findings are worded in a language: its phrases, and its names for facts and units where
-    they are not the English ones of ``facts.WHAT``."""
+@cache
+def texts(language: str) -> dict[str, Any]:
+    """The sentences of a language. Raises LectureError where they cannot be read."""
+    return Reader().toml(FOLDER / f"{language}.toml", dict[str, Any])
 
-    line: str = "{files}: {what}: expected {expected}, found {found} ({source})"
-    files: str = "{first} and {more} more"
-    at_most: str = "at most {value}"
-    at_least: str = "at least {value}"
-    either: str = " or "
-    named: str = "a name like {value}"
-    without: str = "none of the characters {value}"
-    yes: str = "yes"
-    no: str = "no"
-    hours: str = "{hours} h {minutes:02d} min"
-    minutes: str = "{minutes} min {seconds:02d} s"
-    second: str = "{seconds:.3g} s"
-    bytes: str = "{count} bytes"
-    size: str = "{large} ({count} bytes)"
-    names: Mapping[str, str] = field(default_factory=dict)
+
+class Wording:
+    """How findings are worded in a language, by ``[findings]`` of ``assets/publish/LANGUAGE.toml``:
+    phrases, and names for facts and units where they are not those of ``facts.WHAT``."""
+
+    def __init__(self, language: str) -> None:
+        self.said: dict[str, Any] = texts(language)["findings"]
+        self.names: dict[str, str] = self.said.get("names", {})
+
+    def say(self, phrase: str, **facts: Any) -> str:
+        return str(self.said[phrase].format(**facts))
 
     def lines(self, found: Iterable[Finding]) -> list[str]:
         """A line for each thing that is wrong, however many files it is wrong with."""
@@ -195,9 +191,10 @@ class Wording:
     def told(self, finding: Finding, files: Sequence[str]) -> str:
         """File, what is wrong, what is expected and found, and who says so; one line."""
         rule, fact, (first, *others) = finding.rule, finding.fact, files
-        listed = self.files.format(first=first, more=len(others), all=len(files))
+        listed = self.say("files", first=first, more=len(others), all=len(files))
         return one_line(
-            self.line.format(
+            self.say(
+                "line",
                 files=listed if others else first,
                 what=self.names.get(fact.what, fact.what),
                 expected=self.expected(rule),
@@ -209,20 +206,22 @@ class Wording:
     def expected(self, rule: Rule) -> str:
         """What a rule asks for: ``at most 8.6 GB``."""
         value, what = rule.value, rule.what
-        if rule.test == "one_of":
-            return self.either.join(self.shown(what, one) for one in value)
-        if rule.test == "matches":
-            return self.named.format(value=value) if "name" in what else f"{value}"
-        if rule.test == "without":
-            return self.without.format(value=" ".join(value))
-        form = {"at_most": self.at_most, "at_least": self.at_least}.get(rule.test, "{value}")
-        return form.format(value=self.shown(what, value))
+        match rule.test:
+            case "one_of":
+                return self.say("either").join(self.shown(what, one) for one in value)
+            case "matches":
+                return self.say("named", value=value) if "name" in what else f"{value}"
+            case "without":
+                return self.say("without", value=" ".join(value))
+            case "at_most" | "at_least":
+                return self.say(rule.test, value=self.shown(what, value))
+        return self.shown(what, value)
 
     def shown(self, what: str, value: Any) -> str:
         """A value with its unit, as people write it."""
         unit = WHAT[what]
         if isinstance(value, bool):
-            return self.yes if value else self.no
+            return self.say("yes" if value else "no")
         if isinstance(value, str):
             return value if len(value) <= _TAKES else f"{value[: _TAKES - 1]}…"
         if unit == "seconds":
@@ -230,19 +229,21 @@ class Wording:
         if unit == "bytes":
             for size, name in ((1_000_000_000, "GB"), (1_000_000, "MB")):
                 if value >= size:
-                    return self.size.format(large=f"{value / size:.4g} {name}", count=value)
-            return self.bytes.format(count=value)
+                    return self.say("size", large=f"{value / size:.4g} {name}", count=value)
+            return self.say("bytes", count=value)
         number = f"{value:.3g}" if isinstance(value, float) else f"{value}"
         name = self.names.get(unit) or (unit.removesuffix("s") if value == 1 else unit)
         return f"{number} {name}".strip()
 
     def _seconds(self, seconds: float) -> str:
         if seconds < 60:
-            return self.second.format(seconds=seconds)
+            return self.say("second", seconds=seconds)
         minutes, rest = divmod(round(seconds), 60)
         if minutes < 60:
-            return self.minutes.format(minutes=minutes, seconds=rest)
-        return self.hours.format(hours=minutes // 60, minutes=minutes % 60)
+            return self.say("minutes", minutes=minutes, seconds=rest)
+        return self.say("hours", hours=minutes // 60, minutes=minutes % 60)
 
 
-ENGLISH = Wording()
+@cache
+def wording(language: str) -> Wording:
+    return Wording(language)

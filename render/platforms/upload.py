@@ -11,7 +11,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -72,7 +72,6 @@ class Published(Struct, frozen=True):
     item: str
     language: str
     videos: tuple[Video, ...] = msgspec.field(name="pieces")
-    folder: str = ""
 
 
 def read(folder: Path, platform: str) -> Published:
@@ -90,7 +89,7 @@ def read(folder: Path, platform: str) -> Published:
     videos = tuple(structs.replace(video, folder=str(folder)) for video in said.videos)
     for video in videos:
         _check_files(video, path)
-    return structs.replace(said, folder=str(folder), videos=videos)
+    return structs.replace(said, videos=videos)
 
 
 def _check_files(video: Video, manifest: Path) -> None:
@@ -152,11 +151,6 @@ class UploadState:
         """All notes are on the disk before this returns. Raises LectureError where that fails."""
         text = msgspec.json.format(msgspec.json.encode(self._notes), indent=1)
         files.write(self.path, text, durable=True, mode=0o600)
-
-
-def alone(folder: Path) -> AbstractContextManager[None]:
-    """Raises LectureError where the folder is being uploaded by another process already."""
-    return files.alone(folder, "one upload at a time", "another one in progress")
 
 
 def credentials(names: Sequence[str], environment: Mapping[str, str] = os.environ) -> list[str]:

@@ -18,7 +18,7 @@ from render.base.reads import sha256
 from render.platforms import upload
 from render.platforms.rules import named
 from render.platforms.upload import Note, Passing, Published, Refusal, Retry, UploadState, Video
-from render.platforms.youtube_service import Item, Service, is_own, new_client
+from render.platforms.youtube_service import Item, Service, State, is_own, new_client
 
 NAMES = ("YOUTUBE_CLIENT_ID", "YOUTUBE_CLIENT_SECRET", "YOUTUBE_REFRESH_TOKEN")
 PRIVACY = ("private", "unlisted", "public")
@@ -85,7 +85,16 @@ class YouTube(Service):
         """Leaves in ``note`` the id of the video as it is to be."""
         marked = mark(published, video)
         found = self._found(published, video, note)
-        body: dict[str, Any] = {"snippet": snippet(published, video, marked)}
+        language = LANGUAGES[published.language]
+        snippet = {
+            "title": video.title,
+            "description": video.description,
+            "tags": named("youtube").tags(video.tags, marked),
+            "categoryId": _EDUCATION,
+            "defaultLanguage": language,
+            "defaultAudioLanguage": language,
+        }
+        body: dict[str, Any] = {"snippet": snippet}
         old = [one.id for one in found]
         if found and _mark_of(found[0]) == marked:
             note.id, note.old = old[0], sorted({*note.old, *old[1:]})
@@ -131,40 +140,32 @@ class YouTube(Service):
 
     def _captions(self, video: Video, note: Note) -> None:
         """One track for each language, in place of the one that was there."""
-        there = self._tracks(note.id)
         for language, name in video.captions.items():
-            tag, digest = LANGUAGES[language], sha256(video.file(name))
-            if tag in there and note.captions.get(tag) == digest:
-                continue
-            self._track(note.id, language, video.file(name).read_bytes(), there)
-            note.captions[tag] = digest
-            self._state.save()
-            self.say(f"{video.video}: captions {language}")
+            data, digest = video.file(name).read_bytes(), sha256(video.file(name))
+            send = partial(self._track, note, LANGUAGES[language], data, digest)
+            if self.retry(f"YouTube: captions {language}", send):
+                note.captions[LANGUAGES[language]] = digest
+                self._state.save()
+                self.say(f"{video.video}: captions {language}")
 
-    def _tracks(self, identity: str) -> dict[str, str]:
-        """The ids of the tracks without a name of their own, by language."""
-        return {
+    def _track(self, note: Note, language: str, data: bytes, digest: str) -> bool:
+        """Send a track, unless it is there: when an answer is lost, it may have come. Returns
+        whether it was sent. Tracks with a name of their own are others'."""
+        tracks = {
             track.snippet.language: track.id
-            for track in self.all("captions", Item, part="snippet", videoId=identity)
+            for track in self.all("captions", Item, part="snippet", videoId=note.id)
             if track.snippet.trackKind.lower() == "standard" and not track.snippet.name
         }
-
-    def _track(self, identity: str, language: str, data: bytes, there: dict[str, str]) -> None:
-        """Send one track. When the answer was lost it may have come: so it looks again first."""
-        tag, known = LANGUAGES[language], [there]
-        captions, what = self.client.captions(), f"captions {language}"
-
-        def work() -> None:
-            tracks = known.pop() if known else self._tracks(identity)
-            body: dict[str, Any]
-            if tag in tracks:
-                method, body = captions.update, {"id": tracks[tag], "snippet": {"isDraft": False}}
-            else:
-                told = {"videoId": identity, "language": tag, "name": ""}
-                method, body = captions.insert, {"snippet": told}
-            self.send_file(what, method, data, part="snippet", body=body)
-
-        self.retry(f"YouTube: {what}", work)
+        captions, body = self.client.captions(), dict[str, Any]()
+        if language not in tracks:
+            told = {"videoId": note.id, "language": language, "name": ""}
+            method, body = captions.insert, {"snippet": told}
+        elif note.captions.get(language) != digest:
+            method, body = captions.update, {"id": tracks[language], "snippet": {"isDraft": False}}
+        else:
+            return False
+        self.send_file(f"captions {language}", method, data, part="snippet", body=body)
+        return True
 
     def _cover(self, video: Video, note: Note) -> None:
         cover = video.file(video.cover)
@@ -181,7 +182,8 @@ class YouTube(Service):
         """Delete the videos that this one replaces, when YouTube can show it."""
         old = list(note.old) if self.replace else []
         if old:
-            self._wait(video, note.id, old)
+            look = partial(self._check_processed, video, note)
+            self.retry(f"YouTube: {video.video}", look, _PROCESSING_TRIES)
         for one in old:
             if self._videos(one):
                 self.call("the old video", "videos", "delete", id=one)
@@ -189,32 +191,20 @@ class YouTube(Service):
             self._state.save()
             self.say(f"https://youtu.be/{one}: deleted, replaced by {note.id}")
 
-    def _wait(self, video: Video, identity: str, old: list[str]) -> None:
-        """Until YouTube has processed a video. Raises LectureError where it does not in time, or
-        never will."""
-
-        def look() -> None:
-            found = self._videos(identity)
-            lost = _lost(found[0]) if found else "deleted"
-            if lost:
-                kept = ", ".join(f"https://youtu.be/{one}" for one in old)
-                expected = f"an accepted video before {kept} is deleted"
-                refuse("YouTube", video.video, expected, f"https://youtu.be/{identity}: {lost}")
-            done = found[0].processingDetails.processingStatus in ("", "succeeded")
-            if not done or found[0].status.uploadStatus != "processed":
-                raise Passing("YouTube is still processing the new video, the old one is kept")
-
-        self.retry(f"YouTube: {video.video}", look, _PROCESSING_TRIES)
-
-
-def _lost(video: Item) -> str:
-    """Why YouTube will never show a video; empty where it may."""
-    status, details = video.status, video.processingDetails
-    for said in (status.uploadStatus, details.processingStatus):
-        if said in _LOST:
+    def _check_processed(self, video: Video, note: Note) -> None:
+        """Raises Passing while YouTube is processing a new video, LectureError where it never will
+        show it."""
+        (found, *_) = self._videos(note.id) or [Item(note.id, status=State(uploadStatus="deleted"))]
+        status, details = found.status, found.processingDetails
+        said = status.uploadStatus, details.processingStatus
+        if lost := next((one for one in said if one in _LOST), ""):
             reasons = status.failureReason, status.rejectionReason, details.processingFailureReason
-            return f"{said} {next(filter(None, reasons), '')}".strip()
-    return ""
+            why = f"{lost} {next(filter(None, reasons), '')}".strip()
+            kept = ", ".join(f"https://youtu.be/{one}" for one in note.old)
+            expected = f"an accepted video before {kept} is deleted"
+            refuse("YouTube", video.video, expected, f"https://youtu.be/{note.id}: {why}")
+        if said[0] != "processed" or said[1] not in ("", "succeeded"):
+            raise Passing("YouTube is still processing the new video, the old one is kept")
 
 
 def _mark_of(video: Item) -> str:
@@ -225,19 +215,6 @@ def mark(published: Published, video: Video) -> str:
     """The tag that tells which lecture a video is, whatever its quality, and which file."""
     which = hashlib.sha256(f"{published.item}/{video.stem}".encode()).hexdigest()[:_DIGITS]
     return f"{_MARK}-{which}-{video.sha256[:_DIGITS]}"
-
-
-def snippet(published: Published, video: Video, marked: str) -> dict[str, Any]:
-    """What YouTube is told of a video."""
-    language = LANGUAGES[published.language]
-    return {
-        "title": video.title,
-        "description": video.description,
-        "tags": named("youtube").tags(video.tags, marked),
-        "categoryId": _EDUCATION,
-        "defaultLanguage": language,
-        "defaultAudioLanguage": language,
-    }
 
 
 def connect(privacy: str, replace: bool, retry: Retry) -> YouTube:

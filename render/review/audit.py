@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,30 +44,18 @@ class Look:
     folder: Path | None = None
 
 
-@dataclass(frozen=True)
-class Check:
-    """One scene with its settings; ``label`` names the weights."""
-
-    scene: SceneInfo
-    settings: Settings
-    label: str
-    look: Look
-
-    @property
-    def name(self) -> str:
-        return f"{self.scene.slug} {self.settings.language} {self.label}"
-
-
-def run(checks: Sequence[Check], jobs: int) -> int:
-    """Do checks, ``jobs`` at a time, and print what they find; returns the number of faults."""
+def run(checks: Sequence[tuple[SceneInfo, Settings, str]], look: Look, jobs: int) -> int:
+    """Play scenes, each with its settings and the label of its weights, ``jobs`` at a time, and
+    print what is found; returns the number of faults."""
     total = 0
-    for check, outcome in attempts(_audit, checks, jobs):
+    for (scene, settings, label), outcome in attempts(partial(_audit, look), checks, jobs):
+        name = f"{scene.slug} {settings.language} {label}"
         if isinstance(outcome, Failure):
-            print(f"{check.name}: cannot be played: {outcome.line}", flush=True)
+            print(f"{name}: cannot be played: {outcome.line}", flush=True)
             total += 1
             continue
         said = "good" if not outcome else f"{len(outcome)} fault{'s'[: len(outcome) > 1]}"
-        print(f"{check.name}: {said}", flush=True)
+        print(f"{name}: {said}", flush=True)
         for found in outcome:
             print(f"  {found}")
         total += len(outcome)
@@ -74,10 +63,10 @@ def run(checks: Sequence[Check], jobs: int) -> int:
     return total
 
 
-def _audit(check: Check) -> list[Fault]:
-    own = check.look.folder and check.look.folder / f"{check.settings.language}_{check.label}"
-    look = replace(check.look, folder=own)
-    return audit(playthrough.scene_class(check.scene), check.settings, look)
+def _audit(look: Look, check: tuple[SceneInfo, Settings, str]) -> list[Fault]:
+    scene, settings, label = check
+    own = look.folder and look.folder / f"{settings.language}_{label}"
+    return audit(playthrough.scene_class(scene), settings, replace(look, folder=own))
 
 
 def random_weight_files(count: int, folder: Path) -> list[Path]:

@@ -197,8 +197,10 @@ def check_morphs(animations: Iterable[Animation]) -> Iterator[Fault]:
             continue  # the new text is there, whole
         pairs = [pair for ends in ends_of(animation) for pair in text_pairs(*ends)]
         faults = [fault for pair in pairs if (fault := _melting(*pair))]
-        if not faults and isinstance(animation, Transform):
-            faults = [fault for pair in _on_the_way(animation) if (fault := _bent(*pair))]
+        start = getattr(animation, "starting_mobject", None)
+        if not faults and isinstance(animation, Transform) and type(start) is not Mobject:
+            pairs = [*text_pairs(animation.mobject, start)]  # a bare mobject: not begun
+            faults = [fault for pair in pairs if (fault := _bent(*pair))]
         yield from faults
 
 
@@ -206,19 +208,17 @@ def flat(animations: Iterable[Animation]) -> Iterator[Animation]:
     """The animations that groups, lagged starts and successions are made of; what transforms
     matching parts stays whole, since its parts no longer know their texts."""
     for animation in animations:
-        if isinstance(animation, AnimationGroup) and not _is_matching(animation):
+        if isinstance(animation, AnimationGroup) and not isinstance(
+            animation, TransformMatchingAbstractBase
+        ):
             yield from flat(animation.animations)
         else:
             yield animation
 
 
-def _is_matching(animation: Animation) -> bool:
-    return isinstance(animation, TransformMatchingAbstractBase)
-
-
 def ends_of(animation: Animation) -> Iterator[Ends]:
     """What a transform starts from and what it turns that into; nothing for other animations."""
-    if _is_matching(animation):
+    if isinstance(animation, TransformMatchingAbstractBase):
         yield animation.to_remove[0], animation.to_add
     elif isinstance(animation, FadeTransform):
         yield animation.mobject[0], animation.to_add_on_completion
@@ -246,12 +246,6 @@ def _melting(one: Mobject | None, other: Mobject | None) -> Fault | None:
     said = [repr(text) if text is not None else "no text" for text in (before, after)]
     what = f"a transform turns {said[0]} into {said[1]}"
     return Fault("morph", what, box_of(*(end for end in (one, other) if end is not None)))
-
-
-def _on_the_way(animation: Transform) -> Iterator[Ends]:
-    start = animation.starting_mobject
-    if type(start) is not Mobject:  # a bare mobject: not begun
-        yield from text_pairs(animation.mobject, start)
 
 
 def _bent(now: Mobject | None, before: Mobject | None) -> Fault | None:

@@ -56,11 +56,6 @@ def data_url(data: bytes, kind: str) -> str:
     return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
-def _file(name: str) -> Markup:
-    """A file of ours as it is."""
-    return Markup((FOLDER / name).read_text("utf-8"))
-
-
 def write(path: Path, names: Names, both: Both, scenes: Sequence[Compared]) -> None:
     """Put the page in place, whole or not at all. Raises LectureError."""
     page = template.render(
@@ -72,7 +67,7 @@ def write(path: Path, names: Names, both: Both, scenes: Sequence[Compared]) -> N
         scenes=scenes,
         anew=[scene for scene in scenes if scene.reasons],
         data_url=data_url,
-        file=_file,
+        file=lambda name: Markup((FOLDER / name).read_text("utf-8")),
         most_reasons=_REASONS,
         most_chips=_CHIPS,
     )

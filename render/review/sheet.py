@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -46,38 +47,27 @@ def sheet(
     return page
 
 
-@dataclass(frozen=True)
-class SheetOrder:
-    """One sheet to be written as ``folder/NN_name_lang.png`` (with the label of the weights, where
-    they are not the tutorial's)."""
-
-    scene: SceneInfo
-    settings: Settings
-    label: str
-    folder: Path
-    height: int
-
-    @property
-    def path(self) -> Path:
-        own = "" if self.label == "tutorial" else f"_{self.label}"
-        return self.folder / f"{self.scene.slug}_{self.settings.language}{own}.png"
-
-
-def write(order: SheetOrder) -> Path:
+def write(order: tuple[SceneInfo, Settings, Path], height: int) -> Path:
     """Draw one sheet and put it in place. Raises LectureError where it cannot be written."""
-    make_folder(order.folder)
-    page = sheet(order.scene, order.settings, height=order.height)
-    with replacing(order.path) as fresh:
+    scene, settings, path = order
+    page = sheet(scene, settings, height=height)
+    with replacing(path) as fresh:
         page.save(fresh)
-    return order.path
+    return path
 
 
-def write_all(orders: Sequence[SheetOrder], jobs: int) -> Iterator[Path | Failure]:
-    """Draw sheets, ``jobs`` at a time, and yield their paths in order, or why there is none.
-    Raises LectureError where nothing can be written in a folder."""
-    for folder in dict.fromkeys(order.folder for order in orders):
-        make_folder(folder)
-    for order, done in attempts(write, orders, jobs):
+def write_all(
+    wanted: Iterable[tuple[SceneInfo, Settings, str]], folder: Path, height: int, jobs: int
+) -> Iterator[Path | Failure]:
+    """Draw a sheet ``NN_name_lang.png`` of each scene, with the label of the weights where they are
+    not the tutorial's, ``jobs`` at a time; yield their paths in order, or why there is none. Raises
+    LectureError where nothing can be written in the folder."""
+    make_folder(folder)
+    orders = []
+    for scene, settings, label in wanted:
+        own = "" if label == "tutorial" else f"_{label}"
+        orders.append((scene, settings, folder / f"{scene.slug}_{settings.language}{own}.png"))
+    for (*_, path), done in attempts(partial(write, height=height), orders, jobs):
         if isinstance(done, Failure):
-            done = replace(done, line=f"{order.path.stem}: no sheet: {done.line}")
+            done = replace(done, line=f"{path.stem}: no sheet: {done.line}")
         yield done

@@ -19,6 +19,7 @@ from engine.errors import LectureError
 from render.base.files import replacing
 from render.base.reads import Needs, Output, Reads, Spec, Tell
 from render.media.quality import AUDIO_RATE
+from render.media.sound import FORM
 
 Samples = NDArray[np.float64]
 
@@ -115,7 +116,7 @@ def write(target: Path, samples: Samples) -> None:
     """Write a WAV file, whole or not at all. Raises LectureError where that cannot be."""
     data = np.round(np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()
     with replacing(target) as fresh, wave.open(str(fresh), "wb") as file:
-        file.setparams((1, 2, AUDIO_RATE, 0, "NONE", ""))
+        file.setparams(FORM)
         file.writeframes(data)
 
 
@@ -161,9 +162,11 @@ def trim(samples: Samples) -> Samples:
 def limit(samples: Samples) -> Samples:
     """Turned down smoothly, a few milliseconds around each peak over :data:`CEILING`."""
     from scipy.ndimage import minimum_filter1d, uniform_filter1d
+    from scipy.signal import resample_poly
 
     ceiling = 10 ** (CEILING / 20)
-    peaks = _peaks(samples)
+    between = np.abs(resample_poly(samples, 4, 1)).reshape(-1, 4).max(axis=1)
+    peaks = np.maximum(between, np.abs(samples))  # at and right behind each sample
     if peaks.max(initial=0.0) <= ceiling:
         return samples.copy()
     wanted = np.minimum(1.0, ceiling / np.maximum(peaks, 1e-9))
@@ -176,15 +179,6 @@ def _windows(samples: Samples) -> Samples:
     """RMS of each 10 ms; the last one may be short of some."""
     padded = np.pad(samples, (0, -len(samples) % _WINDOW))
     return np.asarray(np.sqrt(np.mean(padded.reshape(-1, _WINDOW) ** 2, axis=1)))
-
-
-def _peaks(samples: Samples) -> Samples:
-    """The largest magnitude at and right behind each sample, between samples too."""
-    from scipy.signal import resample_poly
-
-    fine = np.abs(resample_poly(samples, 4, 1)).reshape(-1, 4).max(axis=1)
-    found: Samples = np.maximum(fine, np.abs(samples))
-    return found
 
 
 def _is_cut(path: Path) -> bool:

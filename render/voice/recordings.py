@@ -12,7 +12,7 @@ from render.voice.audio import ENDINGS
 
 Beat = tuple[str, str]  # slug and key
 _WANTED = f"a file that ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
-_IGNORED = (".txt", ".md", ".json", ".toml")
+_NOTES = (".txt", ".md", ".json", ".toml")
 
 
 class Recordings:
@@ -30,51 +30,40 @@ class Recordings:
             )
         self.folder = folder
         self.complaints: list[str] = []
-        self._files: dict[Beat, Path] = {}
-        self._unfit: set[Beat] = set()  # beats whose missing sound is already explained
-        self._look(sentences)
-
-    def files(self, slug: str) -> dict[str, Path]:
-        """The recordings of a scene by key."""
-        return {key: path for (own, key), path in self._files.items() if own == slug}
-
-    def missing(self, slug: str, silent: Sequence[str], spoken: int) -> list[str]:
-        """A line for each silent beat of a scene without a file; one for all where none of its
-        beats is ``spoken``."""
-        known = {*self._unfit, *self._files}
-        keys = [key for key in silent if (slug, key) not in known]
-        if keys and not spoken and not (self.folder / slug).is_dir():
-            return [_line(self.folder / slug, "a folder with a recording per beat", "none")]
-        return [_line(self.folder / slug / key, _WANTED, "none") for key in keys]
-
-    def _look(self, sentences: Mapping[str, Sequence[str]]) -> None:
-        for entry in _entries(self.folder):
-            if entry.is_file() and _is_note(entry):
-                continue
+        self._files: dict[Beat, Path | None] = {}  # None: why there is no sound is told already
+        for entry in _entries(folder):
             if not entry.is_dir() or entry.name not in sentences:
                 near = _near(entry.name, sentences)
                 self._complain(entry, f"a scene's folder{near}", repr(entry.name))
                 continue
             try:
-                files = sorted(_entries(entry), key=_rank)
+                for file in _entries(entry):
+                    self._take(file, entry.name, sentences[entry.name])
             except LectureError as error:
                 self.complaints.append(str(error))
-                continue
-            for file in files:
-                self._take(file, entry.name, sentences[entry.name])
+
+    def files(self, slug: str) -> dict[str, Path]:
+        """The recordings of a scene by key."""
+        return {key: path for (own, key), path in self._files.items() if own == slug and path}
+
+    def missing(self, slug: str, silent: Sequence[str], spoken: int) -> list[str]:
+        """A line for each silent beat of a scene without a file; one for all where none of its
+        beats is ``spoken``."""
+        keys = [key for key in silent if (slug, key) not in self._files]
+        if keys and not spoken and not (self.folder / slug).is_dir():
+            return [_line(self.folder / slug, "a folder with a recording per beat", "none")]
+        return [_line(self.folder / slug / key, _WANTED, "none") for key in keys]
 
     def _take(self, file: Path, slug: str, keys: Sequence[str]) -> None:
         beat = slug, file.stem
-        if _is_note(file):
-            return
         if file.stem not in keys:
             self._complain(file, f"a beat's name{_near(file.stem, keys)}", repr(file.stem))
         elif file.suffix.lower() not in ENDINGS:
             self._complain(file, _WANTED, file.suffix or "no ending")
-            self._unfit.add(beat)
-        elif beat in self._files:
-            first = self._files[beat].name
-            self._complain(file, f"one recording for a beat, and {first} is used", "two recordings")
+            self._files.setdefault(beat, None)
+        elif first := self._files.get(beat):
+            expected = f"one recording for a beat, and {first.name} is used"
+            self._complain(file, expected, "two recordings")
         else:
             self._files[beat] = file
 
@@ -83,22 +72,19 @@ class Recordings:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What lies in a folder and is not hidden, by name. Raises LectureError where it cannot be
-    looked into."""
+    """What lies in a folder and is neither hidden nor a note, by name; of files for one beat, the
+    first of ENDINGS first. Raises LectureError where it cannot be looked into."""
+
+    def rank(path: Path) -> tuple[str, int, str]:
+        suffix = path.suffix.lower()
+        return path.stem, [*ENDINGS, suffix].index(suffix), path.name
+
     try:
-        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        there = [path for path in folder.iterdir() if not path.name.startswith(".")]
     except OSError as error:
         raise from_os_error(error, folder) from error
-
-
-def _rank(file: Path) -> tuple[str, int, str]:
-    """Files in the order of their names; of those for one beat, the first of ENDINGS first."""
-    suffix = file.suffix.lower()
-    return file.stem, ENDINGS.index(suffix) if suffix in ENDINGS else len(ENDINGS), file.name
-
-
-def _is_note(file: Path) -> bool:
-    return file.suffix.lower() in _IGNORED
+    notes = [path for path in there if path.suffix.lower() in _NOTES and path.is_file()]
+    return sorted(set(there).difference(notes), key=rank)
 
 
 def _near(name: str, names: Mapping[str, Any] | Sequence[str]) -> str:

@@ -23,7 +23,7 @@ _NUMBER = re.compile(
     r"(?<![\w.])(?P<sign>[−+-]?)(?P<digits>\d+(?:\.\d+)?)(?:e(?P<power>-?\d+))?(?P<percent>\s?%)?"
 )
 #: what is counted with 两 rather than 二, except behind 第
-_COUNTED = "个行列次步层条组头字词句轮倍张套格份遍"
+_COUNTED = re.compile(r"\s?[个行列次步层条组头字词句轮倍张套格份遍]")
 _DIGITS = {
     "zh": "零一二三四五六七八九",
     "en": ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
@@ -32,6 +32,9 @@ _SIGNS = {
     "zh": {"−": "负", "-": "负", "+": "正"},
     "en": {"−": "minus ", "-": "minus ", "+": "plus "},
 }
+_POWER = {"zh": "十的{}次方", "en": "ten to the power of {}"}
+_TIMES = {"zh": "{}乘以{}", "en": "{} times {}"}
+_PERCENT = {"zh": "百分之{}", "en": "{} percent"}
 _HAN = "\u4e00-\u9fff"
 _STOPS = "，。：；？！、"
 
@@ -60,17 +63,13 @@ def speak(template: str, facts: Mapping[str, Any], language: str) -> str:
         text = str(facts[span.text]) if span.is_fact else span.text
         quote = language == "en" and span.is_fact and isinstance(facts[span.text], str)
         pieces.append(f"“{text}”" if quote else text)
-    return _tidy(_in_words("".join(pieces), language), language)
-
-
-def _in_words(text: str, language: str) -> str:
-    table = load(language)
+    text, table = "".join(pieces), load(language)
     for pattern, by in table["patterns"]:
         text = re.sub(pattern, by, text)
     text = spell(text, language)
     for symbol, word in table["symbols"].items():
         text = text.replace(symbol, word)
-    return text
+    return _tidy(text, language)
 
 
 def _tidy(text: str, language: str) -> str:
@@ -92,32 +91,19 @@ def _tidy(text: str, language: str) -> str:
 
 def spell(text: str, language: str) -> str:
     """``text`` with every number in words; digits after the point are said one by one."""
-    if language == "en":
-        return _NUMBER.sub(_in_english, text)
-    return _NUMBER.sub(_in_chinese, text)
+    return _NUMBER.sub(lambda found: _said(found, language), text)
 
 
-def _in_chinese(found: re.Match[str]) -> str:
-    said = _plain(found["digits"], "zh")
-    if said == "二" and not found["sign"] and re.match(rf"\s?[{_COUNTED}]", _behind(found)):
+def _said(found: re.Match[str], language: str) -> str:
+    said, power = _plain(found["digits"], language), found["power"]
+    if said == "二" and not found["sign"] and _COUNTED.match(found.string, found.end()):
         said = "二" if found.string[: found.start()].rstrip().endswith("第") else "两"
-    if found["power"]:
-        power = f"十的{spell(found['power'], 'zh')}次方"
-        said = power if found["digits"] == "1" else f"{said}乘以{power}"
-    sign = _SIGNS["zh"].get(found["sign"], "")
-    return f"{sign}百分之{said}" if found["percent"] else sign + said
-
-
-def _in_english(found: re.Match[str]) -> str:
-    said = _plain(found["digits"], "en")
-    if found["power"]:
-        power = f"ten to the power of {spell(found['power'], 'en')}"
-        said = power if found["digits"] == "1" else f"{said} times {power}"
-    return _SIGNS["en"].get(found["sign"], "") + said + (" percent" if found["percent"] else "")
-
-
-def _behind(found: re.Match[str]) -> str:
-    return found.string[found.end() : found.end() + 2]
+    if power:
+        power = _POWER[language].format(spell(power, language))
+        said = power if found["digits"] == "1" else _TIMES[language].format(said, power)
+    if found["percent"]:
+        said = _PERCENT[language].format(said)
+    return _SIGNS[language].get(found["sign"], "") + said
 
 
 def _plain(digits: str, language: str) -> str:

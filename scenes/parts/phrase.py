@@ -7,6 +7,7 @@ Digits are put together one by one, each with the same width.
 
 from __future__ import annotations
 
+import tempfile
 from functools import cache
 from typing import Any
 
@@ -64,19 +65,21 @@ def _set(text: str, weight: str) -> tuple[list[np.ndarray], float]:
         raise LectureError(
             where=theme.FONT, field=repr(text), expected="a glyph for each", found=repr(lost)
         )
-    width = config.pixel_width
-    config.pixel_width = _NEVER_WRAPS  # tempconfig sets every option anew, which takes 20 ms
-    try:
-        made = Text(
-            _PROBE + letters,
-            font=theme.FONT,
-            weight=weight,
-            font_size=_BASE_SIZE,
-            disable_ligatures=True,
-            warn_missing_font=False,
-        )
-    finally:
-        config.pixel_width = width
+    before = config.pixel_width, config.text_dir
+    with tempfile.TemporaryDirectory() as folder:  # Manim takes what it finds under a text's name
+        # tempconfig sets every option anew, which takes 20 ms
+        config.pixel_width, config.text_dir = _NEVER_WRAPS, folder
+        try:
+            made = Text(
+                _PROBE + letters,
+                font=theme.FONT,
+                weight=weight,
+                font_size=_BASE_SIZE,
+                disable_ligatures=True,
+                warn_missing_font=False,
+            )
+        finally:
+            config.pixel_width, config.text_dir = before
     probe, *glyphs = made.submobjects
     baseline = float(probe.get_bottom()[1])
     return _lower([glyph.points for glyph in glyphs], text, baseline), baseline

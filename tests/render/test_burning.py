@@ -34,8 +34,8 @@ def grey(path: Path) -> list[np.ndarray]:
 
 def test_captions_are_in_their_frames_and_the_rest_stays(binary: str, tmp_path: Path) -> None:
     plain = encode(binary, tmp_path / "plain.mp4", FRAMES)
-    target = tmp_path / "burned.mp4"
-    made = burn(binary, plain, target, DRAFT, 1, TRACK, FRAMES, font_file())
+    made = tmp_path / "burned.mp4"
+    digest = burn(plain, made, DRAFT, 1, TRACK, font_file())
     before, after = grey(plain), grey(made)
     assert len(after) == FRAMES
     shown = []
@@ -43,5 +43,5 @@ def test_captions_are_in_their_frames_and_the_rest_stays(binary: str, tmp_path: 
         assert np.abs(old[:ABOVE] - new[:ABOVE]).mean() < 2
         shown.append(bool(np.abs(old[ABOVE:] - new[ABOVE:]).mean() > 4))
     assert shown == [5 <= i < 15 or i >= 17 for i in range(FRAMES)]
-    wanted = Video(DRAFT, FRAMES, TITLE, ORIGIN)
+    wanted = Video(DRAFT, FRAMES, TITLE, ORIGIN, pictures=digest)
     check_video(mux(binary, wanted, [Part(made, FRAMES)], tmp_path / "video.mp4"), wanted)

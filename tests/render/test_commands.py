@@ -130,8 +130,9 @@ def test_mistakes_get_one_line_and_exit_code_2(arguments: list[str], said: str) 
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def _order(number: str, folder: Path) -> sheet.SheetOrder:
-    return sheet.SheetOrder(registry.find(number), Settings("en"), "tutorial", folder, 120)
+def sheets_of(folder: Path, *numbers: str) -> list[Path | Failure]:
+    wanted = [(registry.find(number), Settings("en"), "tutorial") for number in numbers]
+    return list(sheet.write_all(wanted, folder, 120, 1))
 
 
 def test_a_sheet_that_cannot_be_drawn_does_not_stop_the_others(
@@ -143,7 +144,7 @@ def test_a_sheet_that_cannot_be_drawn_does_not_stop_the_others(
         return Image.new("RGB", (9, 9))
 
     monkeypatch.setattr(sheet, "sheet", fail_with_3)
-    bad, good = sheet.write_all([_order("3", tmp_path), _order("4", tmp_path)], 1)
+    bad, good = sheets_of(tmp_path, "3", "4")
     assert isinstance(bad, Failure)
     assert not bad.mistake
     assert bad.line.startswith("03_tokenization_en: no sheet: ValueError: wrong\\nhere (")
@@ -159,11 +160,11 @@ def test_a_scene_file_that_is_no_python_is_named(
     monkeypatch.setattr("scenes.s08_attention_scores", None, raising=False)
     del sys.modules[module]
     (tmp_path / "s08_attention_scores.py").write_text("def x(:\n", encoding="utf-8")
-    (done,) = sheet.write_all([_order("8", tmp_path)], 1)
+    (done,) = sheets_of(tmp_path, "8")
     assert isinstance(done, Failure)
     assert f"{tmp_path}/s08_attention_scores.py:1: expected valid Python" in done.line
     (tmp_path / "s08_attention_scores.py").write_text("pass\n", encoding="utf-8")
     importlib.invalidate_caches()
-    (done,) = sheet.write_all([_order("8", tmp_path)], 1)
+    (done,) = sheets_of(tmp_path, "8")
     assert isinstance(done, Failure)
     assert "expected a class AttentionScores" in done.line

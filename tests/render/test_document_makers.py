@@ -40,7 +40,7 @@ def needs_of(folder: Path) -> dict[str, Made]:
         f"pictures {SLUG}": made({"frames": 95, "fps": 10, "beats": BEATS}),
         f"video {SLUG}": made({}, video=video),
         f"cover {SLUG}": made({}, cover=cover),
-        f"cues {SLUG} en": made(cues),
+        **{f"cues {SLUG} {language}": made(cues) for language in ("zh", "en")},
     }
 
 

@@ -77,7 +77,7 @@ def test_help_and_list_load_nothing_heavy() -> None:
     code = (
         "import sys\n"
         "from render.cli import app, look\n"
-        "list(look.table())\n"
+        "look.list_scenes()\n"
         "app.run(['--help'])\n"
         "heavy = {'manim', 'av', 'ffmpeg', 'PIL', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from render.media.pictures import PictureFile, _planes
+from render.media.pictures import PictureFile, yuv_planes
 from render.media.quality import QUALITIES, Quality
 from render.media.settling import TILE, Region, Settling, regions
 
@@ -30,11 +30,11 @@ def table(quality: Quality, seed: int) -> np.ndarray:
             ink = INKS[(row + column) % 4]
             pen.rectangle((x, y, x + width // 11, y + height // 14), outline=ink)
             pen.text((x + 5, y + 2), f"{generator.normal():+.3f}", fill=ink, font=font)
-    return _planes(np.asarray(picture))
+    return yuv_planes(np.asarray(picture))
 
 
 def blank(quality: Quality) -> np.ndarray:
-    return _planes(np.full((quality.height, quality.width, 4), (*BACKGROUND, 255), np.uint8))
+    return yuv_planes(np.full((quality.height, quality.width, 4), (*BACKGROUND, 255), np.uint8))
 
 
 def fade(quality: Quality, before: np.ndarray, after: np.ndarray, steps: int) -> list[np.ndarray]:

@@ -331,7 +331,7 @@ def test_words_follow_the_weights(seed, tmp_path):
     assert says(said[88], "standing", variant(14, "rank"), facts(14, "rank"))
     assert f"target is “{facts(14, 'learn')['target']}”" in said[90]
     assert ("probability below" in said[90]) == (variant(14, "learn") == "one_hidden")
-    assert ("writes the same" in said[91]) == (variant(15, "free") == "same")
+    assert ("writes the same" in said[91]) == variant(15, "free").startswith("same")
     assert ("are exactly those" in said[92]) == (variant(16, "training") == "equal")
     assert ("largest probability" in said[92]) == (variant(16, "hoped") == "hit")
     assert ("Zero everywhere" in said[93]) == (variant(17, "compare") == "equal")

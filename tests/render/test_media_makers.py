@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import wave
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,8 +131,11 @@ def test_a_part_that_has_become_another_video_is_noticed(
     spec, needs = spec_of(SLUGS[:1], film=False), {f"pictures {SLUGS[0]}": drawn[SLUGS[0]]}
     video = made(mux.make, tmp_path / "video", spec, needs)
     check.check(spec, needs, {"video": video.path("video")}, video.facts)
-    other = {f"pictures {SLUGS[0]}": drawn[SLUGS[1]]}
+    exchanged = replace(drawn[SLUGS[0]], paths=drawn[SLUGS[1]].paths)
     with pytest.raises(LectureError, match="those of another video"):
+        check.check(spec, {**needs, f"pictures {SLUGS[0]}": exchanged}, {}, video.facts)
+    other = {f"pictures {SLUGS[0]}": drawn[SLUGS[1]]}
+    with pytest.raises(LectureError, match="pictures as they were encoded"):
         check.check(spec, other, {"video": video.path("video")}, video.facts)
 
 
@@ -144,7 +147,7 @@ def test_burned_pictures_have_their_captions_and_their_beats(
     needs = {"pictures": drawn[slug], "cues": cues(drawn, slug, "zh", tmp_path / "cues")}
     reads = Reads(NOTHING)
     burned = made(burn.make, tmp_path / "burned", spec, needs, reads)
-    assert "pictures" not in burned.facts
+    assert burned.facts["pictures"] == check.pictures_of([burned.path("pictures")])
     assert burned.facts["beats"] == drawn[slug].facts["beats"]
     (font,) = reads.inputs()
     assert font.name.endswith(".ttc")

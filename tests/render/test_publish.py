@@ -24,7 +24,6 @@ from render.build.job import BuildOptions, jobs_of
 from render.media import timedtext
 from render.media.sidecars import SideFiles
 from render.platforms import checklist, facts, folder, rules
-from render.platforms.rules import Wording
 
 from . import published as made
 from .conftest import ROOT, FrontDoor, one_line
@@ -121,8 +120,8 @@ class TestRules:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_checklists_have_words_for_everything(language: str) -> None:
-    texts = checklist.texts(language)
-    wording = Wording(**texts["findings"])
+    texts = rules.texts(language)
+    wording = rules.wording(language)
     assert set(texts["steps"]) == set(PLATFORMS)
     if language == "zh":
         units = {"frames a second", "pixels", "characters"}

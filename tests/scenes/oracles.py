@@ -7,6 +7,7 @@ numbers) that the beat's sentence must be filled with, and which of its variants
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -349,7 +350,6 @@ def autoregressive_loop(pass_of: PassOf) -> Words:
         written.append(vocabulary[largest(trace["logits"][-1])])
     shown = [float(value_digits(x)) for x in first["logits"][0]]
     tied = "tied_" if shown.count(max(shown)) > 1 else ""
-    alone = "same" if tuple(written) == tuple(target) else "differ"
     return {
         "first": ({"word": target[0]}, ""),
         "choose": (
@@ -358,8 +358,26 @@ def autoregressive_loop(pass_of: PassOf) -> Words:
         ),
         "again": ({"words": " ".join(target[:2])}, ""),
         "last": ({"word": target[-1]}, ""),
-        "free": ({}, alone),
+        "free": left_alone(written[1:], target[1:], first.weights.tokens.eos),
     }
+
+
+def left_alone(
+    written: list[str], wanted: list[str], eos: str | None
+) -> tuple[dict[str, str], str]:
+    """What a model writes that nobody corrects, up to its end token."""
+    ours, theirs = (
+        words[: words.index(eos)] if eos in words else words for words in (written, wanted)
+    )
+    end = "none" if eos is None else "eos" if eos in written else "never"
+    for a, b in itertools.zip_longest(ours, theirs):
+        if a is None and eos in written:
+            return {"word": str(eos), "wanted": b}, f"differs_{end}"
+        if b is None:
+            return {"word": a}, f"longer_{end}"
+        if a is not None and a != b:
+            return {"word": a, "wanted": b}, f"differs_{end}"
+    return {}, f"same_{end}"
 
 
 def architecture(pass_of: PassOf) -> Words:

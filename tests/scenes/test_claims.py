@@ -35,6 +35,7 @@ def wrong_claims(info, settings, scene_class=None) -> list[str]:
     for beat in scene.timeline:
         words, variant = oracle.get(beat.name, ({}, ""))
         said = {key: fact for key, fact in beat.facts.items() if isinstance(fact, str)}
+        assert said.pop("unit", "字") == "字"  # the source of every lesson here is Chinese
         if said != words or beat.variant != variant:
             wrong.append(f"{beat.name}: says {said} {beat.variant!r}, is {words} {variant!r}")
             continue
@@ -43,7 +44,7 @@ def wrong_claims(info, settings, scene_class=None) -> list[str]:
             if recompute.value(fact.scalar.recipe()) != fact.scalar.exact:
                 wrong.append(f"{beat.name}: {key} is not {fact}")
         template = sentences[f"{beat.name}_{variant}" if variant else beat.name]
-        if beat.text != fill(template, {**numbers, **words}):
+        if beat.text != fill(template, {"unit": "字", **numbers, **words}):
             wrong.append(f"{beat.name}: {beat.text!r}")
     return wrong + faults_in_the_shortest_time(scene)
 

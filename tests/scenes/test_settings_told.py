@@ -14,8 +14,10 @@ from engine.config import Config, FinalNorm, Norm, Position
 from engine.parameters import GROUPS, TWO_POSITIONS
 from engine.words import Tokens
 from render.review.audit import audit
-from scenes import limits, playthrough, registry
+from scenes import limits, playthrough, registry, wording
 from scenes.base import LectureScene
+from scenes.parts import Phrase
+from scenes.parts.weight_map import WeightMap
 from scenes.settings import Settings
 
 SOURCE = ("我", "你", "爱", "学", "水", "课")
@@ -156,6 +158,39 @@ def test_a_sentence_about_positions(
 
 
 @pytest.mark.parametrize(
+    ("name", "unit"),
+    [("nn_transformer", "字"), ("german", "词"), ("annotated", "词")],
+)
+def test_what_a_token_of_the_source_is_called(tmp_path: Path, name: str, unit: str) -> None:
+    settings = MODELS[name].settings(tmp_path, "zh")
+    for number, beat in ((1, "encoder"), (8, "question"), (9, "all"), (13, "memory")):
+        scene = playthrough.play(registry.find(str(number)), settings, words_only=True)
+        assert f"个{unit}" in next(each.text for each in scene.timeline if each.name == beat)
+
+
+@pytest.mark.parametrize(
+    ("words", "read", "called"),
+    [
+        (("我", "爱", "课"), ("我", "课"), "chinese"),
+        (("我", "爱", "</s>"), ("我", "</s>"), "mixed"),
+        (("I", "love"), ("I", "love"), "words"),
+        (("lo", "##ve", "I"), ("I", "lo"), "mixed"),
+        (("▁I", "▁lo", "ve"), ("▁I",), "mixed"),
+        (("lo@@", "ve", "I"), ("I",), "mixed"),
+    ],
+)
+def test_a_vocabulary_of_pieces(words: Any, read: Any, called: str) -> None:
+    class Read:
+        source, vocabulary = read, words
+        source_vocabulary = words
+
+        def setting(self, path: str) -> None:
+            return None
+
+    assert wording.unit(Read()).name == called  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
     ("number", "beat", "words"),
     [
         (6, "takeaway", "√d"),
@@ -172,6 +207,24 @@ def test_a_sentence_about_positions(
 )
 def test_a_sentence_of_the_usual_model(usual: Tell, number: int, beat: str, words: str) -> None:
     assert words in usual(number)[beat].text
+
+
+def test_17_marks_norms_that_are_not_the_same(tmp_path: Path) -> None:
+    """Gains and shifts have boxes of their own, also those of a norm after the last layer."""
+    settings = MODELS["two_layers"].settings(tmp_path, "en")
+    weights = engine.load_weights(settings.weights)
+    changed = {"encoder.norm.bias", "decoder.1.norm3.weight", "decoder.0.self_attn.q_proj.bias"}
+    matrices = {n: m + 1 if n in changed else m for n, m in weights.matrices.items()}
+    other = tmp_path / "other.json"
+    engine.save_weights(dataclasses.replace(weights, matrices=matrices), other)
+    settings = dataclasses.replace(settings, inference_weights=other)
+    scene = playthrough.play(registry.find("17"), settings, words_only=True)
+    assert set(scene.differing) == changed
+    plan = WeightMap(scene.training, [Phrase("head")] * 3)
+    assert set(plan.lit(scene.differing)) == {
+        f"{name.rpartition('.')[0]}.weight" for name in changed
+    }
+    assert audit(playthrough.scene_class(registry.find("17")), settings) == []
 
 
 @pytest.mark.slow

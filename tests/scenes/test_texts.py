@@ -51,7 +51,8 @@ def test_a_beat_quotes_the_same_facts_in_both_languages(info):
     zh, en = (dict(leaves(table[info.slug]["beats"])) for table in BOTH)
     for key in zh:
         facts = [{s.text for s in texts.parse(t[key]) if s.is_fact} for t in (zh, en)]
-        assert facts[0] == facts[1], key
+        # what a token is called is for each language to say, and often it is just "token"
+        assert facts[0] - {"unit"} == facts[1] - {"unit"}, key
 
 
 @pytest.mark.parametrize("table", BOTH, ids=["zh", "en"])

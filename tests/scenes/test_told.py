@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import tomllib
 from functools import cache
@@ -15,9 +14,7 @@ from scenes import playthrough, registry
 from scenes.base import LectureScene
 from scenes.settings import Settings
 
-_spec = importlib.util.spec_from_file_location("claims", Path(__file__).with_name("test_claims.py"))
-claims = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(claims)
+from . import test_claims as claims
 
 pytestmark = pytest.mark.slow
 

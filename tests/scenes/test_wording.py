@@ -377,11 +377,11 @@ def test_counted_numbers_can_be_worked_out_again(name: str) -> None:
 @pytest.mark.parametrize(
     ("written", "wanted", "told", "end"),
     [
-        ("a b <eos>", "a b <eos>", "writes the same sentence", "and ends with <eos>"),
-        ("a b", "a b <eos>", "writes the same sentence", "and does not end within 2"),
-        ("a c", "a b <eos>", "writes c for b at word 2", "and does not end within 2"),
-        ("a <eos>", "a b <eos>", "writes <eos> for b at word 2", "and ends with <eos>"),
-        ("a b c", "a b <eos>", "goes on with c", "and does not end within 3"),
+        ("a b <eos>", "a b <eos>", "writes the same sentence", ", and ends with <eos>"),
+        ("a b", "a b <eos>", "writes the same sentence", ", and does not end within 2"),
+        ("a c", "a b <eos>", "writes c for b at word 2", ", and does not end within 2"),
+        ("a <eos>", "a b <eos>", "writes <eos> for b at word 2", ", and ends with <eos>"),
+        ("a b c", "a b <eos>", "goes on with c", ", and does not end within 3"),
     ],
 )
 def test_a_model_left_alone(written: str, wanted: str, told: str, end: str) -> None:

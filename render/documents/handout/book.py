@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from engine import reads as engine_reads
-from engine.errors import from_os_error
 from engine.parameters import ATTENTION_IN, ATTENTION_OUT, FFN, OUTPUT
-from engine.reader import parse_toml, refuse
+from engine.reader import refuse
 from render.base.project import ASSETS
+from render.base.reader import Reader
 from render.base.reads import Reads
-from render.base.template import ReadFile
 from render.documents.handout import content
 from render.documents.handout.content import Expression, Fact, Number, Part, Parts, Typst, joined
 from scenes import structure, texts
@@ -28,8 +27,6 @@ from scenes.rounding import decimals_needed, leading
 from scenes.texts import Say
 from scenes.values import Run, Scalar, Values, compute, constant, words
 from scenes.wording import Case
-
-FOLDER = ASSETS / "handout"
 
 
 class Book:
@@ -39,7 +36,8 @@ class Book:
     def __init__(self, reads: Reads, language: str, weights: Mapping[str, str]) -> None:
         self.reads, self.language = reads, language
         self.seen = engine_reads.Reads()
-        self.texts = load(language, reads.text(language, "wording"), reads.file)
+        reads.uses(path_of(language))
+        self.texts = load(language, reads.text(language, "wording"))
         self.inference = cache(lambda length: self._run(f"inference {length}"))
         self.training = self._run("training")
         self.source, self.target = tuple(self.training.source), tuple(self.training.target)
@@ -209,16 +207,15 @@ def _parts(said: Any) -> tuple[Any, ...]:
     return (number(said) if isinstance(said, Scalar) else said,)
 
 
-def load(
-    language: str, wording: Mapping[str, Any], read: ReadFile = Path.read_bytes
-) -> dict[str, Any]:
+def path_of(language: str) -> Path:
+    return ASSETS / "handout" / f"{language}.toml"
+
+
+def load(language: str, wording: Mapping[str, Any]) -> dict[str, Any]:
     """All texts of a language, with one for each case of the families of sentences that are in
     ``wording``. Raises LectureError where the file is missing or no TOML."""
-    path = FOLDER / f"{language}.toml"
-    try:
-        return dict(texts.expand(parse_toml(read(path), path), wording))
-    except OSError as error:
-        raise from_os_error(error, path) from error
+    table = Reader().toml(path_of(language), dict[str, Any])
+    return dict(texts.expand(table, wording))
 
 
 def entry(table: Mapping[str, Any], language: str, *keys: str) -> str:
@@ -227,7 +224,7 @@ def entry(table: Mapping[str, Any], language: str, *keys: str) -> str:
     for key in keys:
         found = found.get(key) if isinstance(found, dict) else None
     if not isinstance(found, str):
-        refuse(FOLDER / f"{language}.toml", ".".join(keys), "a text", "nothing")
+        refuse(path_of(language), ".".join(keys), "a text", "nothing")
     return found
 
 

@@ -59,10 +59,9 @@ def loop(book: Book) -> None:
 
 def alone(book: Book, run: Run) -> None:
     """What the model writes when nobody corrects it."""
-    eos = run.model("tokens.eos")
-    written = run.alone(book.target[:1], book.last_round)[1:]
-    case = verdicts.alone(written, book.following, eos) + verdicts.ending(written, eos)
-    book.case("free", case, "", words=book.sentence([book.target[0], *written]))
+    written = run.alone(book.target[:1], book.last_round)
+    case = verdicts.left_alone(run, written, book.following)
+    book.case("free", case, "", words=book.sentence(written))
 
 
 def first(book: Book) -> None:

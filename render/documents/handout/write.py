@@ -126,9 +126,14 @@ def vector(values: Values, decimals: int | None = None) -> Parts:
 def is_tutorial(book: Book) -> bool:
     """Whether the lesson shows the model and the sentences that the errata are about."""
     tutorial = tutorial_weights()
+
+    def setting(path: str) -> object:  # JSON has made lists of tuples
+        found = book.reads.value("training", f"config:{path}")
+        return tuple(map(tuple, found)) if isinstance(found, list) else found
+
     try:
         return all(
-            tutorial.config.setting(path) == _told(book, path)
+            tutorial.config.setting(path) == setting(path)
             for path in ("vocabulary_size", *SETTINGS)
         ) and all(
             np.array_equal(book.training.weight(name).array, matrix)
@@ -136,12 +141,6 @@ def is_tutorial(book: Book) -> bool:
         )
     except LookupError:
         return False
-
-
-def _told(book: Book, path: str) -> object:
-    """A setting of the configuration, which JSON has made lists of."""
-    found = book.reads.value("training", f"config:{path}")
-    return tuple(map(tuple, found)) if isinstance(found, list) else found
 
 
 @cache
@@ -156,11 +155,13 @@ def tutorial_errata(book: Book) -> None:
     blocks = book.section("errata", named["errata"], "both").blocks
     book.say("intro")
     for n, entry in enumerate(entries(), start=1):
-        told = book.texts["errata"][entry.key]
-        blocks.append(Paragraph((f"{n}. {filled(told['title'], entry.facts)}",), "heading"))
-        for part, label in (("printed", named["printed"]), ("computed", named["computed"])):
-            blocks.append(Paragraph((f"{label}{filled(told[part], entry.facts)}",), "erratum"))
-        blocks.append(Paragraph((filled(told["reason"], entry.facts),), "erratum"))
+        title, *said = (
+            filled(book.texts["errata"][entry.key][part], entry.facts)
+            for part in ("title", "printed", "computed", "reason")
+        )
+        blocks.append(Paragraph((f"{n}. {title}",), "heading"))
+        for label, text in zip((named["printed"], named["computed"], ""), said, strict=True):
+            blocks.append(Paragraph((f"{label}{text}",), "erratum"))
 
 
 def filled(template: str, facts: Mapping[str, str]) -> str:

@@ -45,27 +45,13 @@ _FAMILY, _DRAWING, _NOT_DRAWN, _INTERPOLATION, _COPY = 1, 2, 4, 8, 16
 
 _FAMILY_METHODS = ("get_family", "_iter_family", "family_members_with_points", "get_num_points")
 _DRAWING_METHODS = (
-    "get_fill_rgbas",
-    "get_stroke_rgbas",
-    "get_stroke_width",
-    "get_subpath_split_indices_from_points",
-    "consider_points_equals_2d",
-    "get_background_image",
+    *("get_fill_rgbas", "get_stroke_rgbas", "get_stroke_width", "consider_points_equals_2d"),
+    *("get_subpath_split_indices_from_points", "get_background_image"),
 )
 _DATA = (
-    "points",
-    "submobjects",
-    "z_index",
-    "fill_rgbas",
-    "stroke_rgbas",
-    "background_stroke_rgbas",
-    "stroke_width",
-    "background_stroke_width",
-    "sheen_direction",
-    "sheen_factor",
-    "joint_type",
-    "cap_style",
-    "background_image",
+    *("points", "submobjects", "z_index", "fill_rgbas", "stroke_rgbas", "stroke_width"),
+    *("background_stroke_rgbas", "background_stroke_width", "background_image"),
+    *("sheen_direction", "sheen_factor", "joint_type", "cap_style"),
 )
 _ATOMIC = (
     *(type(None), bool, int, float, complex, str, bytes, type, range),
@@ -156,10 +142,8 @@ def classify(kind: type) -> int:
     flags |= _FAMILY if _same(kind, Mobject, *_FAMILY_METHODS) else 0
     if issubclass(kind, VMobject):
         flags |= _DRAWING if _same(kind, VMobject, *_DRAWING_METHODS) else 0
-        as_usual = _same(kind, Mobject, "interpolate") and _same(
-            kind, VMobject, "interpolate_color"
-        )
-        flags |= _INTERPOLATION if as_usual else 0
+        if _same(kind, Mobject, "interpolate") and _same(kind, VMobject, "interpolate_color"):
+            flags |= _INTERPOLATION
     elif not issubclass(kind, PMobject | AbstractImageMobject):
         flags |= _NOT_DRAWN
     return flags
