@@ -14,7 +14,6 @@ from engine.errors import LectureError, shortened
 from render.base import files
 from render.base.failure import Failure
 from render.base.files import STATE, Workspace
-from render.base.process import stoppable
 from render.base.reader import Reader
 from render.base.reads import Made, Stamp
 from render.build.job import How
@@ -45,7 +44,7 @@ class Making:
         if any(product.kind == "video" for product in due):
             self._plan.now.ffmpeg()  # so that a missing one is reported first
         first, *others = dict.fromkeys(product.job.out for product in self._plan.asked.values())
-        with stoppable(), Workspace(first) as self._space, contextlib.ExitStack() as stack:
+        with Workspace(first) as self._space, contextlib.ExitStack() as stack:
             for out in others:
                 files.make_folder(out / STATE)
             drawn = [product for product in due if product.heavy]
