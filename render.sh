@@ -2,6 +2,7 @@
 # The front door: makes .venv if there is none, then renders. See ./render.sh --help.
 # Runs with the bash 3.2 that macOS has. LECTURE_PYTHON names the Python to build .venv with.
 set -euo pipefail
+unset PYTHONHOME PYTHONPATH # they would lead .venv to the packages of another Python
 
 say() { printf 'render.sh: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 2; }
@@ -314,5 +315,9 @@ case ${1:-} in
     test) ready_for .ready-dev || make_ready .ready-dev dev ;;
     *) ready_for .ready || ready_for .ready-dev || make_ready .ready ;;
 esac
-# -P: files of the current folder cannot take the place of modules.
-exec "$VENV_PYTHON" -P -m render "$@"
+# -P: files of the current folder cannot take the place of modules. Ctrl-C waits until our own code
+# answers it, as Python would with a traceback: what a process blocks stays blocked over exec.
+START='import _signal as signal, posix, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+posix.execv(sys.executable, [sys.executable, "-P", "-m", "render", *sys.argv[1:]])'
+exec "$VENV_PYTHON" -I -S -c "$START" "$@"

@@ -7,7 +7,13 @@ For example, the attention weights of the first encoder layer, shape (heads, n, 
     print(trace["encoder.0.self_attn.weights"])
 """
 
+import signal
+import sys
 from pathlib import Path
+
+if sys.argv[:1] == ["-m"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # `python -m engine` is starting: until `engine.__main__` runs, Ctrl-C ends it without a word.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 from engine.backward import gradients
 from engine.config import Config, FinalNorm, Norm, Position

@@ -109,15 +109,14 @@ class LectureScene(Scene):
 
     def label(self, key: str, facts: Facts | None = None, **options: Any) -> Phrase:
         """A label as a phrase: muted and small by default."""
-        template = self.text(key)
-        style = {"size": theme.SMALL, "color": theme.MUTED, **options}
-        return Phrase(template, self._with_unit(template, facts), **style)
+        template, facts = self.text(key), facts or {}
+        if "{unit}" in template:
+            facts = self._with_unit({"unit": unit(self.training).name, **facts})
+        return Phrase(template, facts, **{"size": theme.SMALL, "color": theme.MUTED, **options})
 
-    def _with_unit(self, template: str, facts: Facts | None) -> Facts:
-        """``facts``, and ``unit``, which is what a token of the source is called."""
-        if "{unit}" not in template:
-            return facts or {}
-        return {"unit": self._entry("wording", "unit", unit(self.training).name), **(facts or {})}
+    def _with_unit(self, facts: Facts) -> Facts:
+        """Facts whose ``unit`` is a case of what a token of the source is, with the word for it."""
+        return {**facts, "unit": str(self._entry("wording", "unit", str(facts["unit"])))}
 
     # -- the film ------------------------------------------------------------------------------
 
@@ -153,12 +152,13 @@ class LectureScene(Scene):
         first, last = self._next_span(name)
         key = f"{name}_{variant}" if variant else name
         template = self._entry(self.info.slug, "beats", key)
-        facts = self._with_unit(template, facts)
+        facts = {"unit": unit(self.training).name, **(facts or {})}
+        shown = self._with_unit(facts)
         start = self.clock
-        said = fill(template, facts)
+        said = fill(template, shown)
         self._beat_now = name
-        spoken = self.speech(key, template, facts) if self.speech else 0.0
-        self._announce(name, (first, last), template, facts)
+        spoken = self.speech(key, template, shown) if self.speech else 0.0
+        self._announce(name, (first, last), template, shown)
         yield
         need = texts.reading_time(said, self.settings.language) + theme.FADE
         busy = self.clock - start

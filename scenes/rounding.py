@@ -29,6 +29,14 @@ def shown(value: float, decimals: int, *, signed: bool = False) -> str:
     return "+" + text if signed and not zero else text
 
 
+def probability(value: float, decimals: int) -> str:
+    """A probability: one that is too small for the decimals is not nothing, but ``< 0.0001``."""
+    text = shown(value, decimals)
+    if text.strip("0."):
+        return text
+    return f"< {10.0**-decimals:.{decimals}f}" if value > 0 else "0"
+
+
 def leading(value: float) -> int:
     """The decimals that keep the leading digit of a huge value and nothing else: -9 for -1e9,
     and for the -999999998.99 that rounds to it."""
@@ -36,7 +44,9 @@ def leading(value: float) -> int:
 
 
 def as_decimal(text: str) -> Decimal:
-    """The number that a shown string says."""
+    """The number that a shown string says; 0 where it says no more than a bound."""
+    if text.startswith("<"):
+        return Decimal(0)
     return Decimal(text.replace(MINUS, "-").strip("()"))
 
 
@@ -49,10 +59,13 @@ def rounds_to(exact: Decimal, result: str) -> bool:
     """Whether ``exact`` rounded to the decimals of ``result`` is ``result`` (either way at a half).
 
     A result written in a power of ten hides digits before the point: it has to be met exactly.
+    One that is a bound has to be kept.
     """
     target = as_decimal(result)
     if not exact.is_finite():
         return False
+    if result.startswith("<"):
+        return 0 <= exact < Decimal(result.removeprefix("< "))
     if "e" in result:
         return exact == target
     with localcontext() as context:

@@ -24,7 +24,6 @@ from typing import Any, SupportsIndex
 
 from engine.errors import LectureError
 
-from .rounding import shown
 from .values import Scalar, Word, constant
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "text"
@@ -61,7 +60,7 @@ class Say:
     ) -> None:
         self.scalar = scalar * constant(100) if percent else scalar
         self.decimals = decimals
-        self.text = shown(self.scalar.exact, decimals, signed=signed)
+        self.text = self.scalar.written(decimals, signed=signed)
 
     def __str__(self) -> str:
         return self.text

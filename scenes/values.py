@@ -19,7 +19,7 @@ import numpy as np
 from engine.passes import Passes
 from engine.reads import Reads
 
-from .rounding import MINUS, shown
+from .rounding import MINUS, probability, shown
 
 
 class Word(str):
@@ -116,6 +116,12 @@ class Scalar:
     def is_traced(self) -> bool:
         return len(self.source) == 3
 
+    def written(self, decimals: int, *, signed: bool = False) -> str:
+        """The digits of the value, by the kind of value that it is."""
+        if self.is_traced and is_probability(self.source[1]):
+            return probability(self.exact, decimals)
+        return shown(self.exact, decimals, signed=signed)
+
     def recipe(self) -> dict[str, Any]:
         """The source as plain data, for ``numbers.json``."""
         if self.is_traced:
@@ -125,6 +131,11 @@ class Scalar:
         if operation == "constant":
             return {"constant": operands[0]}
         return {"operation": operation, "of": [operand.recipe() for operand in operands]}
+
+
+def is_probability(name: str) -> bool:
+    """Whether the trace's value of this name is a word's probability."""
+    return name == "probabilities"
 
 
 def compute(operation: str, *operands: Scalar) -> Scalar:

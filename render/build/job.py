@@ -302,10 +302,8 @@ def _checked(
     then names the other files that have one, so that they can be corrected at once."""
     from scenes import lessons as known
 
-    settings, mistakes = (
-        dict[tuple[str, Path | None], Settings](),
-        dict[Path | None, LectureError](),
-    )
+    settings: dict[tuple[str, Path | None], Settings] = {}
+    mistakes: dict[Path | None, LectureError] = {}
     for lesson, file in product(lessons, weights):
         try:
             settings[lesson, file] = known.settings(lesson, language, file, track)

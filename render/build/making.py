@@ -11,19 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import LectureError, shortened
+from render.base import files
 from render.base.failure import Failure
-from render.base.files import (
-    STATE,
-    Workspace,
-    bring,
-    check_free_space,
-    make_folder,
-    put_file,
-    put_folder,
-    staging_folder,
-    write_state,
-)
-from render.base.process import stoppable
+from render.base.files import STATE, Workspace
 from render.base.reader import Reader
 from render.base.reads import Made, Stamp
 from render.build.job import How
@@ -41,11 +31,7 @@ class Making:
     """``withheld``: steps that are not given out now."""
 
     def __init__(
-        self,
-        plan: Plan,
-        how: How,
-        reports: Sequence[Report],
-        withheld: Callable[[Step], bool],
+        self, plan: Plan, how: How, reports: Sequence[Report], withheld: Callable[[Step], bool]
     ) -> None:
         self._plan, self._how, self._reports, self._withheld = plan, how, reports, withheld
         self._lost: set[str] = set()
@@ -58,11 +44,11 @@ class Making:
         if any(product.kind == "video" for product in due):
             self._plan.now.ffmpeg()  # so that a missing one is reported first
         first, *others = dict.fromkeys(product.job.out for product in self._plan.asked.values())
-        with stoppable(), Workspace(first) as self._space, contextlib.ExitStack() as stack:
+        with Workspace(first) as self._space, contextlib.ExitStack() as stack:
             for out in others:
-                make_folder(out / STATE)
+                files.make_folder(out / STATE)
             drawn = [product for product in due if product.heavy]
-            check_free_space(_room(drawn))
+            files.check_free_space(_room(drawn))
             self._estimate = Estimate(
                 {product.id: product.work() for product in drawn if product.work()},
                 max(1, min(self._how.processes, len(drawn))),
@@ -144,7 +130,7 @@ class Making:
         for role, need in product.needs.items():
             made = self._plan.steps[need.id].made
             if made is not None:
-                files = {each: self._plan.paths[need.id, each] for each in product.opened(made)}
+                files = {each: made.path(each) for each in product.opened(made)}
                 for each, path in files.items():
                     if not path.is_relative_to(self._space.folder):
                         copy = self._space.fresh_folder("needs") / path.name
@@ -227,14 +213,12 @@ class Making:
         for role, target in targets.items():
             with contextlib.suppress(OSError):  # put_file reports it
                 target.parent.mkdir(parents=True, exist_ok=True)
-            put_file(made.path(role), target)
+            files.put_file(made.path(role), target)
         if product.folder is not None:
             made = put_whole(made, product.folder)
         paths = {**made.paths, **{role: str(path) for role, path in targets.items()}}
         made = replace(made, paths=paths)
-        write_state(product.record, made.to_json())
-        for role, path in paths.items():
-            self._plan.paths[product.id, role] = Path(path)
+        files.write_state(product.record, made.to_json())
         if product.cached and not taken:
             self._cache.put(product.kind, product.spec, made)
         return made
@@ -258,26 +242,27 @@ def _room(products: Iterable[Product]) -> dict[Path, float]:
 def put_whole(made: Made, folder: Path) -> Made:
     """Put all files of a record into a folder, in the place of the one that was there. Raises
     LectureError, and leaves everything as it was, where that cannot be."""
-    with staging_folder(folder) as fresh:
+    with files.staging_folder(folder) as fresh:
         for role in made.files:
             path = fresh / role
             if not path.is_relative_to(fresh) or ".." in path.parts:  # from a cache of others
                 expected, found = "the name of a file within", shortened(role, 80)
                 raise LectureError(where=folder, expected=expected, found=found)
             path.parent.mkdir(parents=True, exist_ok=True)
-            bring(made.path(role), path)
-        put_folder(fresh, folder)
+            files.bring(made.path(role), path)
+        files.put_folder(fresh, folder)
     paths = {role: folder / role for role in made.files}
-    stamps = made.files.items()  # a copy on another disk has a time of its own
-    files = {role: replace(was, mtime_ns=paths[role].stat().st_mtime_ns) for role, was in stamps}
-    return replace(made, files=files, paths={role: str(path) for role, path in paths.items()})
+    stamps = dict(made.files)
+    for role, path in paths.items():  # a copy on another disk has a time of its own
+        stamps[role] = replace(stamps[role], mtime_ns=path.stat().st_mtime_ns)
+    return replace(made, files=stamps, paths={role: str(path) for role, path in paths.items()})
 
 
 def safe_copy(path: Path, stamp: Stamp, copy: Path) -> Path:
     """A second name for a file in place, so that no other run can exchange it. Raises LectureError
     where it is not the file that was stamped."""
     try:
-        bring(path, copy)
+        files.bring(path, copy)
     except OSError as error:
         raise LectureError(where=path.name, expected="a file", found="none any more") from error
     if not stamp.holds(copy):

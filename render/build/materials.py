@@ -132,12 +132,7 @@ def _refuse_no_package(target: Path) -> None:
 
 
 def publication(
-    lecture: Lecture,
-    target: Path,
-    platform: str,
-    item: str,
-    parts: str,
-    asked: Mapping[str, Json],
+    lecture: Lecture, target: Path, platform: str, item: str, parts: str, asked: Mapping[str, Json]
 ) -> Material:
     """A folder that is ready to upload. ``platform``: as ``assets/platforms.toml`` calls it;
     ``item``: the name for uploads; ``parts``: ``film``, ``scenes`` or ``both``; ``asked``: texts of

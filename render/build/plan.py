@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -56,7 +56,6 @@ class Plan:
         self.logs: dict[str, Path] = {}  # of steps that were given out
         self.begun: dict[str, str] = {}  # steps that were given out and have not ended: question
         self.asked: dict[str, Product] = {}
-        self.paths: dict[tuple[str, str], Path] = {}  # files of this run, by step and role
         self._above: dict[str, list[str]] = {}
         for product in products:
             self.asked[product.id] = product
@@ -110,12 +109,12 @@ class Plan:
                 files = {**old.files, **{role: Stamp.of(there[role]) for role in others}}
                 content = content_of(old.facts, files, product.aside)
                 old = replace(old, files=files, content=content)
-        self._conclude(step, old, "keep", places)
+        paths = {role: str(path) for role, path in places.items()}
+        self._conclude(step, replace(old, paths=paths), "keep")
 
-    def _conclude(self, step: Step, made: Made, action: Action, places: Mapping[str, Path]) -> None:
+    def _conclude(self, step: Step, made: Made, action: Action) -> None:
         step.made, step.action = made, action
         self.now.made[step.id] = made
-        self.paths |= {(step.id, role): path for role, path in places.items()}
 
     # -- what to do ----------------------------------------------------------------------------
 
@@ -165,8 +164,7 @@ class Plan:
         has_all = True
         for need in step.product.needs.values():
             below = self.steps[need.id]
-            roles = step.product.opened(below.made) if below.made else ()
-            if not all((need.id, role) in self.paths for role in roles):
+            if below.made and not below.made.paths.keys() >= step.product.opened(below.made):
                 below.made, below.action, below.reasons = None, "build", ("its files are needed",)
                 self.now.made.pop(need.id, None)
                 self.asked[need.id] = need
@@ -186,8 +184,7 @@ class Plan:
 
     def done(self, step: Step, made: Made, *, taken: bool = False) -> None:
         """A product was made (or taken from the cache); looks again at what stands above."""
-        places = {role: Path(path) for role, path in made.paths.items()}
-        self._conclude(step, made, "take" if taken else "build", places)
+        self._conclude(step, made, "take" if taken else "build")
         self._end(step)
 
     def failed(self, step: Step, failure: Failure) -> None:

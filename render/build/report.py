@@ -17,7 +17,6 @@ from scenes import texts
 from scenes.registry import SceneInfo
 
 _MB = 1_000_000
-_NAMED = 4  # scenes that --watch names
 _TEXTS = "captions and descriptions"
 
 
@@ -215,35 +214,6 @@ class Report:
         if video and video.made is None and not found:
             found = [line for line in video.reasons if not line.startswith("cues ")]
         return list(dict.fromkeys(found))
-
-
-def announcement(reports: Sequence[Report], forced: bool) -> str:
-    """What is about to be rendered and why, in a line; empty if nothing is."""
-    told = []
-    for report in reports:
-        for scene in report.job.scenes:
-            why = report.why(scene)
-            if why or forced:
-                folder = f"{report.job.out.name}/" if len(reports) > 1 else ""
-                reason = why[0] if why else "--force"
-                told.append(f"{folder}{report.job.video_name(scene)} ({reason})")
-    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
-    return f"rendering {', '.join(told[:_NAMED])}{more}" if told else ""
-
-
-def summary(reports: Sequence[Report]) -> Iterator[str]:
-    """The end of a run with many jobs: how much was made, and everything that was not."""
-    taken = sum(each.taken for each in reports)
-    yield (
-        f"{len(reports)} renders: {sum(each.made for each in reports)} scenes made, "
-        f"{f'{taken} taken from the store, ' if taken else ''}"
-        f"{sum(len(each.kept) for each in reports)} up to date, "
-        f"{sum(len(each.failures) for each in reports)} failed; "
-        f"{sum(each.film == 'made' for each in reports)} films joined"
-    )
-    for each in reports:
-        for name, failure in each.failures.items():
-            yield f"    {each.job.out.name}/{name}{each.job.of_track}: {failure.line}"
 
 
 def complaints(lecture: Lecture, plan: Plan) -> list[str]:

@@ -15,8 +15,9 @@ from render.build.lecture import Lecture
 from render.build.materials import Material
 from render.build.plan import Plan, Step
 from render.build.product import Product
-from render.build.report import Report, announcement, complaints, summary
+from render.build.report import Report, complaints
 
+_NAMED = 4  # scenes that --watch names
 WATCHED = "LECTURE_WATCHED"  # set in the environment of a render that --watch starts
 
 
@@ -80,7 +81,15 @@ class Run:
 
     def announcement(self) -> str:
         """What is about to be rendered and why, in a line; empty if nothing is."""
-        return announcement(self.reports, self.how.force)
+        told = []
+        asked = ((report, scene) for report in self.reports for scene in report.job.scenes)
+        for report, scene in asked:
+            why = report.why(scene) or (["--force"] if self.how.force else [])
+            if why:
+                folder = f"{report.job.out.name}/" if len(self.reports) > 1 else ""
+                told.append(f"{folder}{report.job.video_name(scene)} ({why[0]})")
+        more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+        return f"rendering {', '.join(told[:_NAMED])}{more}" if told else ""
 
     def as_they_are(self, command: str) -> Iterator[str]:
         """Which videos are taken although they are out of date, a line for each job. Raises
@@ -119,7 +128,7 @@ class Run:
             if lecture.voice:
                 lecture.voice.tidy(lecture.job.out / STATE)
         if len(self.reports) > 1:
-            _print(summary(self.reports))
+            _print(self._summary())
         complaints = self._complaints() if self.render else []
         _print((f"render: {line}" for line in complaints), error=True)
         for material in self.materials:
@@ -130,6 +139,20 @@ class Run:
         if failures:
             return 2 if all(failure.mistake for failure in failures) else 1
         return 1 if complaints else 2 if cache_failed else 0
+
+    def _summary(self) -> Iterator[str]:
+        """The end of a run with many jobs: how much was made, and everything that was not."""
+        taken = sum(each.taken for each in self.reports)
+        yield (
+            f"{len(self.reports)} renders: {sum(each.made for each in self.reports)} scenes made, "
+            f"{f'{taken} taken from the store, ' if taken else ''}"
+            f"{sum(len(each.kept) for each in self.reports)} up to date, "
+            f"{sum(len(each.failures) for each in self.reports)} failed; "
+            f"{sum(each.film == 'made' for each in self.reports)} films joined"
+        )
+        for each in self.reports:
+            for name, failure in each.failures.items():
+                yield f"    {each.job.out.name}/{name}{each.job.of_track}: {failure.line}"
 
     def _complaints(self) -> list[str]:
         """A line for each recording that is missing or cannot be used."""

@@ -19,10 +19,7 @@ class Estimate:
     """Counts frames over all workers. ``expected``: frames by step; ``slots``: workers at once."""
 
     def __init__(
-        self,
-        expected: Mapping[str, float],
-        slots: int,
-        clock: Callable[[], float] = time.monotonic,
+        self, expected: Mapping[str, float], slots: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._expected = dict(expected)
         self._done = dict.fromkeys(expected, 0.0)

@@ -19,7 +19,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from engine.errors import LectureError, from_os_error, one_line
-from render.base.process import stoppable
 from render.base.project import ROOT
 from render.base.reads import sha256
 from render.build.job import BuildOptions, How, Job
@@ -92,17 +91,16 @@ class Watch:
     def run(self) -> int:
         """Until Ctrl-C (130) or a signal, which comes through as an exception."""
         stop = threading.Event()
-        with stoppable():
-            threading.Thread(target=self._look, args=(stop,), daemon=True).start()
-            try:
-                self._start()
-                while True:
-                    self._wait()
-            except KeyboardInterrupt:
-                return 128 + signal.SIGINT
-            finally:
-                stop.set()
-                self._stop()
+        threading.Thread(target=self._look, args=(stop,), daemon=True).start()
+        try:
+            self._start()
+            while True:
+                self._wait()
+        except KeyboardInterrupt:
+            return 128 + signal.SIGINT
+        finally:
+            stop.set()
+            self._stop()
 
     def _look(self, stop: threading.Event) -> None:
         import watchfiles

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +14,7 @@ from typer.core import TyperGroup
 
 from engine import program
 from engine.reader import refuse
-from render.base.process import Stopped
+from render.base.process import Stopped, stoppable
 from render.cli import look, share
 from render.cli.make import make
 
@@ -113,7 +114,8 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """The exit code of a command; every failure is one line."""
     try:
-        code = program.run(app, arguments, PROGRAM, "render")
+        with stoppable():
+            code = program.run(app, arguments, PROGRAM, "render")
         stopped = code == program.INTERRUPTED
     except Stopped as error:
         code, stopped = error.code, True
@@ -124,3 +126,7 @@ def run(arguments: list[str]) -> int:
 
 # Manim and NumPy read this when they are imported: the parent computes next to nothing.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+try:
+    Path.home()
+except RuntimeError:  # Manim wants one when it is imported, but needs nothing from it
+    os.environ["HOME"] = os.devnull

@@ -13,7 +13,7 @@ import typer
 from engine.errors import one_line
 from engine.reader import read_text, refuse
 from render.base.files import alone
-from render.base.process import stoppable, usable_cores
+from render.base.process import usable_cores
 from render.base.project import ROOT
 from render.build import materials
 from render.build.job import BuildOptions, How, Job, jobs_of, option
@@ -266,7 +266,7 @@ def upload(
         _say(f"credentials: {are_set(names)}")
         return
     retry = Retry(say=_say)
-    with stoppable(), alone(folder, "one upload at a time", "another one in progress"):
+    with alone(folder, "one upload at a time", "another one in progress"):
         if to_canvas:
             canvas.connect(course, retry).upload(found, UploadState(folder))
         else:

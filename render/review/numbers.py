@@ -20,9 +20,9 @@ from scenes.onscreen import Item, TextItem, box_of
 from scenes.parts.equation import Root
 from scenes.parts.grid import Grid
 from scenes.parts.phrase import Glyphs, Number, Phrase
-from scenes.rounding import MINUS, as_decimal, rounds_to, shown
+from scenes.rounding import MINUS, as_decimal, probability, rounds_to, shown
 from scenes.settings import Settings
-from scenes.values import OPERATIONS
+from scenes.values import OPERATIONS, is_probability
 
 #: Digits that are part of a name: L1, W1, d0, Head 2, pos 3.
 NAME = re.compile(r"(?:\b(?:L|W|d|Head|head|pos|Enc|Dec|Encoder|Decoder|Adam|seed)[ _]?\d+)")
@@ -68,7 +68,8 @@ def check_records(numbers: Sequence[Mapping[str, Any]], recompute: Recomputer) -
             what = f"{entry.get('shown')} has a source that cannot be computed: {error!r}"
             yield Fault("number", what, time=float(entry.get("first", 0)))
             continue
-        said = shown(exact, entry["decimals"])
+        write = probability if is_probability(entry["source"].get("name", "")) else shown
+        said = write(exact, entry["decimals"])
         if exact != entry["exact"] or said != _unsigned(entry["shown"]):
             recipe = describe(entry["source"])
             what = f"shows {entry['shown']}, the engine says {exact!r} ({recipe})"

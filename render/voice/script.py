@@ -51,7 +51,10 @@ def part(job: tuple[SceneInfo, Settings]) -> Part:
     lines = []
     for beat in scene.timeline:
         template = texts.entry(language, info.slug, "beats", beat.key)
-        said = spoken.sentence(language, info.slug, beat.key, template, beat.facts)
+        facts = dict(beat.facts)
+        if "unit" in facts:
+            facts["unit"] = texts.entry(language, "wording", "unit", str(facts["unit"]))
+        said = spoken.sentence(language, info.slug, beat.key, template, facts)
         lines.append(Line(f"{info.slug}/{beat.key}", said, beat.busy + beat.quiet))
     return Part(info.slug, texts.entry(language, info.slug, "title"), tuple(lines))
 

@@ -62,10 +62,11 @@ class LossTable(VGroup):
             self.rows.add(self._row(found, tie, self.TOP - self.PITCH * i))
         #: the lines whose losses show the largest digits
         self.worst = [at[0] for at in top(losses, VALUES).at]
+        widest = max(Number(each, 4).width for each in losses)
         bars = Bars(
             losses,
             decimals=4,
-            width=3.5,
+            width=min(3.5, theme.RIGHT_EDGE - self.LOSS - widest - 0.45),
             full=max(*(each.exact for each in losses), 1e-9),
             pitch=self.PITCH,
             color=theme.TRAINING,

@@ -29,7 +29,6 @@ from manim import (
 from engine.errors import LectureError
 
 from .. import fonts, texts, theme
-from ..rounding import shown
 from ..texts import Facts, Say, fill
 from ..values import Scalar
 from . import outlines
@@ -218,7 +217,7 @@ class Number(Glyphs):
         signed: bool = False,
         bracket: bool = False,
     ) -> None:
-        text = shown(scalar.exact, decimals, signed=signed)
+        text = scalar.written(decimals, signed=signed)
         if bracket and text.startswith("\u2212"):
             text = f"({text})"
         super().__init__(*_set_digits(text, bold), text=text, size=_BASE_SIZE, baseline=0.0)
@@ -238,6 +237,9 @@ def _set_digits(text: str, bold: bool) -> list[VMobject]:
     pen = 0.0
     glyphs = []
     for char in text:
+        if char == " ":
+            pen += _digit("0", weight)[1] / 2
+            continue
         glyph, advance = _digit(char, weight)
         glyphs.append(glyph.copy().shift(RIGHT * pen))
         pen += advance

@@ -19,7 +19,7 @@ case "$1 ${{2:-}}" in
     "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
     "-m pip") echo "Collecting one"; sleep "${{PIP_SLEEP:-0}}"; echo "Collecting two"
         exit "${{PIP_EXIT:-0}}" ;;
-    "-P -m") shift 2; printf '[%s]\\n' "$@" ;;
+    "-I -S") shift 4; printf '[%s]\\n' render "$@" ;;
 esac
 """
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,10 @@ def make(
         case "stop":
             os.kill(os.getpid(), signal.SIGSTOP)
             time.sleep(60)  # this thread may be stopped a little later
+        case "out of memory":
+            raise MemoryError
+        case "large":
+            Connection._send = _stop_in_the_middle  # type: ignore[attr-defined]
         case "sleep":
             time.sleep(spec["seconds"])
         case "child":
@@ -68,7 +74,19 @@ def make(
         assert made.path("text").read_text(), role
     text = into / "text"
     text.write_text(f"made of {spec['name']}")
-    return {"text": text, "facts": {"frames": 5, "threads": os.environ.get("OMP_NUM_THREADS")}}
+    facts = {"frames": 5, "threads": os.environ.get("OMP_NUM_THREADS")}
+    if spec.get("do") == "large":
+        facts["large"] = "x" * 200_000
+    return {"text": text, "facts": facts}
+
+
+def _stop_in_the_middle(connection: Connection, data: bytes) -> None:
+    """Write to a pipe as one who is stopped as soon as it is full, or holds a part."""
+    if len(data) <= select.PIPE_BUF:
+        os.write(connection.fileno(), data)
+    else:
+        os.write(connection.fileno(), data[:5000])
+        os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def check(

@@ -701,13 +701,17 @@ class TestChoice:
         with pytest.raises(LectureError, match="like 20GB"):
             bytes_of(text)
 
-    def test_option_variable_cache_folder(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_option_variable_cache_folder(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
         monkeypatch.delenv(VARIABLE, raising=False)
         monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
         assert choose(None, "1") == CacheChoice("/cache/transformer-lecture/store", False, 1)
         monkeypatch.setenv("XDG_CACHE_HOME", "relative: to be ignored")
-        monkeypatch.setenv("HOME", "/home/me")
-        assert choose(None, "1").url == "/home/me/.cache/transformer-lecture/store"
+        monkeypatch.setenv("HOME", str(tmp_path))
+        assert choose(None, "1").url == f"{tmp_path}/.cache/transformer-lecture/store"
+        monkeypatch.setenv("HOME", str(tmp_path / "none"))
+        assert choose(None, "1").url is None
         monkeypatch.setenv(VARIABLE, "s3://ours")
         assert choose(None, "1") == CacheChoice("s3://ours", True, 1)
         assert choose("mine", "1") == CacheChoice("mine", True, 1)

@@ -149,7 +149,7 @@ def test_a_page_that_cannot_be_put_in_place_leaves_the_old_one(tmp_path, monkeyp
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(making, "bring", full)
+    monkeypatch.setattr(making.files, "bring", full)
     with pytest.raises(LectureError, match="no space left"):
         put_whole(page, target)
     assert (target / "lecture.js").read_text() == "old"

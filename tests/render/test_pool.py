@@ -125,6 +125,21 @@ class TestOneStep:
         assert event.failure is not None
         assert ("out of memory" if do == "killed" else "code 3") in event.failure.line
 
+    def test_one_without_memory_is_lost_too(self, heavy: bool, tmp_path: Path) -> None:
+        with LocalPool(1) as pool:
+            pool.submit(work(tmp_path, "a", "out of memory", heavy=heavy))
+            event = all_events(pool, 1)[-1]
+        assert event.kind == "lost"
+        assert event.failure is not None
+        assert event.failure.line == "the worker ran out of memory"
+
+    def test_no_message_can_be_cut_in_two_by_a_stop(self, heavy: bool, tmp_path: Path) -> None:
+        with LocalPool(1, patience=5) as pool:
+            pool.submit(work(tmp_path, "a", "large", heavy=heavy))
+            made = all_events(pool, 1)[-1].made
+        assert made is not None
+        assert len(made.facts["large"]) == 200_000
+
     def test_a_stopped_worker_is_noticed_and_killed(self, heavy: bool, tmp_path: Path) -> None:
         with LocalPool(1, patience=5) as pool:
             pool.submit(work(tmp_path, "a", "stop", heavy=heavy))

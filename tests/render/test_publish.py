@@ -299,7 +299,7 @@ class TestFolder:
         def fail(*_: Any) -> None:
             raise stop
 
-        monkeypatch.setattr(making, "bring", fail)
+        monkeypatch.setattr(making.files, "bring", fail)
         with pytest.raises((LectureError, KeyboardInterrupt)) as caught:
             made.published(video, "generic", target)
         if isinstance(stop, OSError):

@@ -7,13 +7,14 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from .conftest import ROOT
-from .house import PYTHON, House
+from .house import BASH, PYTHON, House
 
 
 @pytest.fixture
@@ -32,7 +33,9 @@ def test_the_first_run_makes_everything_the_second_only_starts(house: House) -> 
     assert len(house.called("-m venv")) == 1
     second = house.run(*arguments)
     assert (second.returncode, second.stdout, second.stderr) == (0, started, "")
-    assert len(house.calls.read_text().splitlines()) == 1 + arguments[2].count("\n")
+    calls = house.calls.read_text()
+    assert calls.startswith("python -I -S -c ")
+    assert len(calls.splitlines()) == 1 + 2 + arguments[2].count("\n")  # our code has two, too
 
 
 def test_it_works_from_anywhere_and_through_links(house: House, tmp_path: Path) -> None:
@@ -42,6 +45,23 @@ def test_it_works_from_anywhere_and_through_links(house: House, tmp_path: Path) 
     (tmp_path / "bin" / "two").symlink_to("../one")
     result = house.run("list", script=tmp_path / "bin" / "two")
     assert result.stdout == "[render]\n[list]\n"
+
+
+def test_the_environment_of_another_python_does_no_harm(house: House) -> None:
+    result = house.run("list", PYTHONHOME="/nowhere", PYTHONPATH="/nowhere")
+    assert (result.returncode, result.stdout) == (0, "[render]\n[list]\n")
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.1, 0.2, 0.3])
+def test_ctrl_c_while_it_starts_leaves_one_line_at_most(seconds: float, house: House) -> None:
+    house.run("list")
+    (house.project / ".venv" / "bin" / "python").write_text(f'#!{BASH}\nexec {sys.executable} "$@"')
+    process = house.start("list", stderr=subprocess.PIPE)
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    stopped = 130, "render: stopped; finished videos are unchanged\n"
+    assert (process.returncode, said) in (stopped, (-signal.SIGINT, ""), (0, ""))
 
 
 def test_tests_get_the_developer_packages_and_rendering_then_needs_nothing(house: House) -> None:

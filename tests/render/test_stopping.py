@@ -13,6 +13,12 @@ import pytest
 
 from .conftest import FrontDoor, command, environment, leftovers, one_line
 
+#: a sitecustomize.py for an account that is in no list
+_NO_HOME = """import pwd
+def unknown(number): raise KeyError(number)
+pwd.getpwuid = unknown
+"""
+
 
 def start_long(tmp_path: Path) -> tuple[subprocess.Popen[str], list[int]]:
     """A run in the middle of a long scene; its process, and the ids of its workers' groups."""
@@ -92,6 +98,23 @@ def test_a_run_that_is_stopped(
     assert front_door("2", "--quality", "draft", "--out", "o").returncode == 0
     assert leftovers(out) == []
     assert (out / "02_circle_zh.mp4").stat().st_size > 1000
+
+
+def test_an_account_without_a_home(
+    tmp_path: Path, front_door: FrontDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also: what makers leave among the temporary files goes with the run."""
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("site", "temporary"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(_NO_HOME)
+    path = os.pathsep.join([str(tmp_path / "site"), environment()["PYTHONPATH"]])
+    more = {"PYTHONPATH": path, "TMPDIR": str(tmp_path / "temporary"), "LECTURE_STORE": ""}
+    result = front_door("2", "--quality", "draft", "--out", "o", **more)
+    assert (result.returncode, result.stderr) == (0, ""), result
+    assert len(result.stdout.splitlines()) == 2
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 
 from scenes import lessons, playthrough, registry
 from scenes.base import LectureScene
-from scenes.parts.phrase import Say
+from scenes.rounding import shown
 from scenes.verdicts import Standing
 from scenes.wording import top
 
@@ -64,7 +64,7 @@ def fact(found: Standing) -> dict[str, Any]:
         "with": list(found.alike),
         "best": list(found.best),
         "p": found.p_shown,
-        "p_best": max((Say(p, 4).text for p in found.probabilities), key=float),
+        "p_best": max((shown(p.exact, 4) for p in found.probabilities), key=float),
         "p_like": list(found.looks_like),
     }
 

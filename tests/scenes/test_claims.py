@@ -35,7 +35,7 @@ def wrong_claims(info, settings, scene_class=None) -> list[str]:
     for beat in scene.timeline:
         words, variant = oracle.get(beat.name, ({}, ""))
         said = {key: fact for key, fact in beat.facts.items() if isinstance(fact, str)}
-        assert said.pop("unit", "字") == "字"  # the source of every lesson here is Chinese
+        assert said.pop("unit") == "chinese"  # as is the source of every lesson here
         if said != words or beat.variant != variant:
             wrong.append(f"{beat.name}: says {said} {beat.variant!r}, is {words} {variant!r}")
             continue

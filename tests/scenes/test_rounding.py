@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenes.rounding import MINUS, adds_up, as_decimal, rounds_to, shown
+from scenes.parts.phrase import Number
+from scenes.rounding import MINUS, adds_up, as_decimal, probability, rounds_to, shown
+from scenes.values import Scalar
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -47,3 +49,33 @@ def test_sums_of_shown_digits():
     assert rounds_to(Decimal("0.125"), "0.12")
     assert rounds_to(Decimal("0.125"), "0.13")
     assert not rounds_to(Decimal("0.1251"), "0.12")
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "said"),
+    [
+        (0.25, 4, "0.2500"),
+        (0.00005, 4, "0.0001"),
+        (0.00004, 4, "< 0.0001"),
+        (1e-300, 3, "< 0.001"),
+        (0.0, 4, "0"),
+        (1.0, 4, "1.0000"),
+    ],
+)
+def test_a_probability_that_shows_no_digit_is_a_bound(value, decimals, said):
+    assert probability(value, decimals) == said
+
+
+def test_a_bound_is_kept_or_not():
+    assert rounds_to(Decimal("0.00003"), "< 0.0001")
+    assert not rounds_to(Decimal("0.4"), "< 0.0001")
+    assert as_decimal("< 0.0001") == 0
+
+
+def test_only_probabilities_are_written_as_bounds():
+    tiny = (1e-7, ("training", "probabilities", (0, 0)))
+    assert Scalar(*tiny).written(4) == "< 0.0001"
+    assert Scalar(1e-7, ("training", "logits", (0, 0))).written(4) == "0.0000"
+    number = Number(Scalar(*tiny), 4)
+    assert number.text == "< 0.0001"
+    assert number.is_intact()

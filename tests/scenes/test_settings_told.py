@@ -16,7 +16,7 @@ from engine.words import Tokens
 from render.review.audit import audit
 from scenes import limits, playthrough, registry, wording
 from scenes.base import LectureScene
-from scenes.parts import Phrase
+from scenes.parts.phrase import Phrase
 from scenes.parts.weight_map import WeightMap
 from scenes.settings import Settings
 

@@ -17,6 +17,7 @@ import engine
 from engine.passes import Passes
 from render.review.numbers import Recomputer
 from scenes import texts, verdicts, wording
+from scenes.rounding import shown
 from scenes.settings import Settings
 from scenes.texts import Say, Template, fill
 from scenes.values import Run, Scalar, Values, Word, compute, constant
@@ -63,7 +64,7 @@ def standing_fact(found: verdicts.Standing) -> dict[str, Any]:
         "best": list(found.best),
         "p": found.p_shown,
         "p_best": max(
-            (Say(p, 4).text for p in found.probabilities),
+            (shown(p.exact, 4) for p in found.probabilities),
             key=float,
         ),
         "p_like": list(found.looks_like),

@@ -81,6 +81,8 @@ def _default() -> str | None:
     with contextlib.suppress(RuntimeError):
         if not folder.is_absolute():
             folder = Path.home() / ".cache"
+            if not folder.parent.is_dir():
+                return None  # rather than make one
         return str(folder / "transformer-lecture" / "store")
     return None
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+from fsspec.implementations.dirfs import DirFileSystem
 
 from engine.errors import LectureError, one_line
 from render.build.storage.places import Item
@@ -27,7 +28,7 @@ class Remote:
     def __init__(self, url: str) -> None:
         self.name = url
         try:
-            self._files, root = fsspec.core.url_to_fs(url)
+            files, root = fsspec.core.url_to_fs(url)
         except Exception as error:
             expected, found = "one that can be reached", f"{type(error).__name__}: {error}"
             if isinstance(error, ImportError):
@@ -37,30 +38,30 @@ class Remote:
                 expected, found = "a folder or a URL that fsspec knows", str(error)
             found = one_line(found)
             raise LectureError(where=url, field="store", expected=expected, found=found) from error
-        self._root = root.rstrip("/")
+        self._files = DirFileSystem(root.rstrip("/"), files)
         self._files.invalidate_cache()
-        kinds = self._files.protocol
-        self._has_folders = _FLAT.isdisjoint([kinds] if isinstance(kinds, str) else kinds)
+        kinds = [files.protocol] if isinstance(files.protocol, str) else files.protocol
+        self._has_folders = _FLAT.isdisjoint(kinds)
 
     def read(self, path: str, most: int) -> bytes:
-        self._regular(path, 0, most)
-        return bytes(self._files.cat_file(self._at(path)))
+        self._check(path, 0, most)
+        return bytes(self._files.cat_file(path))
 
     def write(self, path: str, data: bytes) -> None:
         self._make_folder(path)
-        self._files.pipe_file(self._at(path), data)
+        self._files.pipe_file(path, data)
 
     def take_in(self, file: Path, path: str) -> None:
         self._make_folder(path)
-        self._files.put_file(str(file), self._at(path))
+        self._files.put_file(str(file), path)
 
     def hand_out(self, path: str, file: Path, size: int) -> None:
-        self._regular(path, size, size)
-        self._files.get_file(self._at(path), str(file))
+        self._check(path, size, size)
+        self._files.get_file(path, str(file))
 
     def names(self, folder: str) -> list[str]:
         try:
-            listed = self._files.ls(self._at(folder), detail=False, refresh=True)
+            listed = self._files.ls(folder, detail=False, refresh=True)
         except (FileNotFoundError, NotADirectoryError):
             return []
         return sorted({str(path).rstrip("/").rpartition("/")[2] for path in listed})
@@ -68,31 +69,25 @@ class Remote:
     def items(self) -> list[Item]:
         self._files.invalidate_cache()
         try:
-            listed = self._files.find(self._root, detail=True)
+            listed = self._files.find("", detail=True).items()
         except FileNotFoundError:
             return []
-        cut = len(self._files._strip_protocol(self._root)) + 1
-        return [
-            Item(path[cut:], int(info.get("size") or 0), _time(info))
-            for path, info in listed.items()
-        ]
+        return [Item(path, int(info.get("size") or 0), _time(info)) for path, info in listed]
 
     def remove(self, path: str) -> None:
         with contextlib.suppress(FileNotFoundError):
-            self._files.rm_file(self._at(path))
+            self._files.rm_file(path)
 
-    def _at(self, path: str) -> str:
-        return f"{self._root}/{path}"
-
-    def _regular(self, path: str, least: int, most: int) -> None:
-        info = self._files.info(self._at(path), refresh=True)
+    def _check(self, path: str, least: int, most: int) -> None:
+        """Raises FileNotFoundError for anything but a file of that many bytes."""
+        info = self._files.info(path, refresh=True)
         size = int(info.get("size") or 0)
         if info.get("type") != "file" or info.get("islink") or not least <= size <= most:
             raise FileNotFoundError(errno.ENOENT, "another file", path)
 
     def _make_folder(self, path: str) -> None:
         if self._has_folders:
-            self._files.makedirs(self._at(path).rpartition("/")[0], exist_ok=True)
+            self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
 
 
 def _time(info: Mapping[str, Any]) -> float:

@@ -18,6 +18,7 @@ import pickle
 import queue
 import signal
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -40,6 +41,8 @@ from render.build.product import FACTS, Work, content_of, key_of
 PATIENCE = 60.0
 _SECONDS_BETWEEN_SIGNS = 2.0
 _SECONDS_TO_DIE = 30.0  # after SIGKILL, where the disk hangs
+#: bytes that a pipe takes at once: a worker that is stopped meanwhile never leaves half a message
+_WHOLE = 4000
 #: of the lists and settings that all threads of this process start and end processes with
 _STARTING = threading.Lock()
 #: what the process that workers are forked from imports; the latter only where something is drawn
@@ -121,6 +124,10 @@ class LocalPool:
                 failure = Failure.of(from_os_error(error, work.folder))
                 self._said.put(Event(work.step, "failed", failure=failure))
                 return
+            except EOFError:  # of the process that it should be forked from
+                failure = Failure("the worker was killed (out of memory?)", mistake=False)
+                self._said.put(Event(work.step, "lost", failure=failure))
+                return
             self._said.put(Event(work.step, "started"))
             with self._changing:
                 self._alive.add(process)
@@ -151,8 +158,10 @@ class LocalPool:
         line, is_over = "", False
         with contextlib.suppress(EOFError, OSError):
             while events.poll(half) or events.poll(half):
-                event: Event | None = events.recv()
-                if event:
+                event: Event | Path | None = pickle.loads(events.recv_bytes())
+                if isinstance(event, Path):
+                    event = pickle.loads(event.read_bytes())
+                if isinstance(event, Event):
                     is_over = is_over or (event.is_last and event.step == work.step)
                     self._said.put(event)
             line = f"the worker did not respond for {self._patience:.0f} s"
@@ -229,8 +238,11 @@ def _work(path: str, events: Connection, lock: Connection | None) -> None:
     sending = threading.Lock()
 
     def send(event: Event | None) -> None:
+        said = pickle.dumps(event)
+        if len(said) > _WHOLE:
+            said = _aside(said, Path(path).parent)
         with sending, contextlib.suppress(BrokenPipeError):
-            events.send(event)
+            events.send_bytes(said)
 
     def live() -> None:
         while True:
@@ -239,6 +251,7 @@ def _work(path: str, events: Connection, lock: Connection | None) -> None:
 
     threading.Thread(target=live, daemon=True).start()
     work: Work = pickle.loads(Path(path).read_bytes())
+    tempfile.tempdir = os.environ["TMPDIR"] = work.folder  # which goes, however this ends
     with contextlib.suppress(OSError), work.log.open("ab") as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
@@ -247,11 +260,22 @@ def _work(path: str, events: Connection, lock: Connection | None) -> None:
     try:
         for step, made in _run(work, lambda frames: send(Event(work.step, "frames", frames))):
             send(Event(step, "made", made=made))
+    except MemoryError:
+        line = "the worker ran out of memory"
+        send(Event(work.step, "lost", failure=Failure(line, mistake=False)))
     except BaseException as error:
         if not isinstance(error, LectureError):
             with contextlib.suppress(OSError), work.log.open("a", encoding="utf-8") as text:
                 traceback.print_exc(file=text)
         send(Event(work.step, "failed", failure=Failure.of(error)))
+
+
+def _aside(event: bytes, folder: Path) -> bytes:
+    """Leave an event in a file; returns the message that stands for it."""
+    handle, name = tempfile.mkstemp(prefix="event-", dir=folder)
+    with os.fdopen(handle, "wb") as file:
+        file.write(event)
+    return pickle.dumps(Path(name))
 
 
 def _run(work: Work, tell: Callable[[int], None]) -> Iterator[tuple[str, Made]]:

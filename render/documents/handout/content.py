@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, is_dataclass
 from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow
 
-from scenes.rounding import MINUS, as_decimal, rounds_to, shown
+from scenes.rounding import MINUS, as_decimal, rounds_to
 from scenes.values import OPERATIONS, Scalar
 
 PLUS, TIMES, OVER = "+", "×", "÷"
@@ -43,7 +43,7 @@ class Number:
 
     @property
     def text(self) -> str:
-        return str(shown(self.scalar.exact, self.decimals))
+        return str(self.scalar.written(self.decimals))
 
     @property
     def origin(self) -> str:

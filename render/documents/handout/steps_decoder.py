@@ -20,6 +20,10 @@ from scenes import structure, verdicts, wording
 from scenes.rounding import MINUS
 from scenes.values import Values, compute
 
+#: A probability that is no larger has no digit that could be written; its loss is worked out from
+#: the logits.
+SMALLEST = 1e-14
+
 
 def asked_row(book: Book) -> int:
     """The row that is worked out: the second, which has something on either side."""
@@ -242,13 +246,13 @@ def losses(book: Book, goals: list[int]) -> None:
     book.step(89, "loss")
     book.formula(Typst('"loss" = - ln p("target")'))
     for i, goal in enumerate(goals):
-        if p[i, goal].exact:
+        if p[i, goal].exact > SMALLEST:
             inside: Expression = (Group((visible(p[i, goal]),), "−ln"),)
         else:
             inside = from_logits(run["logits"][i], goal)
         book.equation(of("loss", i), inside, loss[i])
-    if any(not p[i, goal].exact for i, goal in enumerate(goals)):
-        book.say("from_logits", zero=whole(0))
+    if any(p[i, goal].exact <= SMALLEST for i, goal in enumerate(goals)):
+        book.say("from_logits")
     count = number(run.size("loss.per_position", 0))
     book.step(90, "mean", count=count)
     total = Group(joined(numbers(loss)))

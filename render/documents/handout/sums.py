@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from render.documents.handout.book import Book, number, numbers, of, paired, product, whole
+from render.documents.handout.book import (
+    Book,
+    number,
+    numbers,
+    of,
+    paired,
+    product,
+    visible,
+    whole,
+)
 from render.documents.handout.content import OVER, PLUS, TIMES, Group, Number, Typst, joined
 from scenes import structure, wording
 from scenes.rounding import MINUS, decimals_needed
@@ -114,14 +123,15 @@ def softmax(
 ) -> None:
     """From scores to weights: exponentials, their sum, the shares."""
     largest = number(compute("max", *scores))
-    shares = [plain(value) for value in exp]
+    shares = [plain(value) if value.exact == 0 else visible(value) for value in exp]
     total = number(compute("add", *exp))
     for key, score, share in zip(keys, scores, shares, strict=True):
         inside = Group((number(score), MINUS, largest), "exp")
         book.equation(of("e", token, key), (inside,), share)
     book.equation(Typst("sum e"), joined(shares), total)
-    for key, share, weight in zip(keys, shares, weights, strict=True):
-        book.equation(of("a", token, key), (share, OVER, total), plain(weight))
+    results = [plain(value) if value.exact == 0 else visible(value) for value in weights]
+    for key, share, weight in zip(keys, shares, results, strict=True):
+        book.equation(of("a", token, key), (share, OVER, total), weight)
 
 
 def plain(scalar: Scalar, decimals: int | None = None) -> Number:

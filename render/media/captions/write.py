@@ -48,7 +48,10 @@ def sentences(
         key = f"{name}_{variant}" if variant else name
         template = entry(language, slug, "beats", key)
         try:
-            said = said_of(template, beat["facts"])
+            facts = beat["facts"]
+            if "unit" in facts:  # what a token is called, in the language of the captions
+                facts = {**facts, "unit": entry(language, "wording", "unit", facts["unit"])}
+            said = said_of(template, facts)
         except (KeyError, ValueError) as error:
             raise LectureError(
                 where=texts.FOLDER / f"{language}.toml",
