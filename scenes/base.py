@@ -17,7 +17,7 @@ from manim import UP, FadeIn, FadeOut, ManimColor, Scene, VGroup
 from engine.passes import Passes
 from engine.reads import Reads, Table
 
-from . import fonts, registry, texts, theme
+from . import registry, texts, theme
 from .parts.header import Header, Narration, stations
 from .parts.phrase import Facts, Phrase, fill
 from .record import Beat, Record
@@ -121,7 +121,6 @@ class LectureScene(Scene):
     # -- the film ------------------------------------------------------------------------------
 
     def setup(self) -> None:
-        fonts.register()
         self.camera.background_color = theme.BACKGROUND
         spans = [span(steps) for _, steps in self.beats]
         title = self._entry(self.info.slug, self.title_key())

@@ -25,7 +25,7 @@ from PIL import Image
 
 from engine.reads import Reads
 
-from . import fonts, playthrough, theme
+from . import playthrough, theme
 from .base import LectureScene
 from .parts.phrase import Phrase
 from .registry import SceneInfo
@@ -123,7 +123,6 @@ def _inside(shape: VMobject, box: Box) -> bool:
 
 
 def _composed(scene: LectureScene, shapes: list[VMobject]) -> VGroup:
-    fonts.register()
     titles = _title(scene.words["title"], scene.settings.language)
     badge = _badge(str(scene.info.number), scene.color)
     rows = VGroup()

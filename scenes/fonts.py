@@ -1,10 +1,10 @@
-"""The one font of the lecture, made known to Pango."""
+"""The one font of the lecture. Importing this makes it known to Pango, which must come before any
+text is set: Pango keeps for good what it found for a name at first."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from functools import cache
 from pathlib import Path
 
 import manimpango
@@ -13,7 +13,7 @@ from engine.errors import LectureError
 
 from .glyphs import FAMILY, FILE, missing
 
-__all__ = ["FILE", "missing", "register"]
+__all__ = ["FILE", "missing"]
 
 # All that Fontconfig knows: our font and nothing of the machine's, so that no other can ever take
 # its place; and never read again, since it forgets a program's own fonts when it does.
@@ -26,9 +26,7 @@ _SETTINGS = """<?xml version="1.0"?>
 """
 
 
-@cache
-def register() -> None:
-    """Make the font known to Pango, once in a process and before any text is made."""
+def _register() -> None:
     if not (_read_settings() or (manimpango.register_font(str(FILE)) and _is_known())):
         raise LectureError(
             where=str(FILE), expected="a font that Pango accepts", found="a rejected one"
@@ -57,3 +55,6 @@ def _read_settings() -> bool:
 
 def _escaped(path: object) -> str:
     return str(path).replace("&", "&amp;").replace("<", "&lt;")
+
+
+_register()

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from manim import DOWN, RIGHT, UP, FadeIn, LaggedStart, Line, ManimColor, VGroup
 
-from scenes import fonts, theme
+from scenes import theme
 from scenes.base import LectureScene, Span
 from scenes.parts.phrase import Facts, Phrase
 from scenes.parts.shapes import arrow, token_row
@@ -24,7 +24,6 @@ class TitleCard(LectureScene):
     }
 
     def setup(self) -> None:
-        fonts.register()
         self.camera.background_color = theme.BACKGROUND
         self.color_of_track = self.colors[self.settings.track]
 

@@ -23,6 +23,7 @@ from render.media.quality import QUALITIES
 from render.media.sidecars import LANGUAGES
 from render.review import fault, layout, numbers
 from render.review.fault import Fault
+from render.review.relations import check_relations
 from scenes import onscreen, playthrough
 from scenes.base import LectureScene
 from scenes.record import Beat
@@ -87,7 +88,10 @@ def audit(
 
     def at_beat(scene: LectureScene, _: np.ndarray | None) -> None:
         items = onscreen.in_drawing_order(scene.mobjects)
-        found = [*numbers.check_screen(items, recompute)] if look.numbers else []
+        found = list[Fault]()
+        if look.numbers:
+            found += numbers.check_screen(items, recompute)
+            found += check_relations(items, recompute)
         if look.pictures:
             found += layout.check_layout(items)
         if found and look.folder is not None:

@@ -28,10 +28,10 @@ from scenes.values import OPERATIONS, is_probability
 NAME = re.compile(r"(?:\b(?:L|W|d|Head|head|pos|Enc|Dec|Encoder|Decoder|Adam|seed)[ _]?\d+)")
 #: Numbers that the formulas of the paper contain.
 FORMULA_DIGITS = {"1", "2", "10000"}
-_NUMBER = rf"\(?[{MINUS}+]?\d+(?:\.\d+)?\)?"
+_NUMBER = rf"\(?[{MINUS}+]?\d+(?:\.\d*)?\)?"
 _OPERAND = rf"(?:√\s?)?{_NUMBER}"
 _EQUATION = re.compile(
-    rf"(?<![\w.√])({_OPERAND}(?:\s*[+{MINUS}×÷]\s*{_OPERAND})+)\s*=\s*({_NUMBER})(?![\w.]|\s*[×÷])"
+    rf"(?<![\w.√])({_OPERAND}(?:\s*[+{MINUS}×÷]\s*{_OPERAND})+)\s*([=≈])\s*({_NUMBER})(?![\w.]|\s*[×÷])"
 )
 #: An operand, perhaps under a root, and the operator behind it.
 _OPERATION = re.compile(rf"\s*(√\s?)?({_NUMBER})\s*([+{MINUS}×÷]?)")
@@ -151,18 +151,65 @@ def lines(items: Sequence[Item]) -> list[list[TextItem]]:
 
 
 def check_equations(items: Sequence[Item]) -> Iterator[Fault]:
-    """Equations with ``=`` whose shown digits do not come to the shown result."""
+    """Equations whose shown digits do not come to the shown result: exactly with ``=``, and with
+    ``≈`` when every number may be half a unit of its last digit more or less."""
     for line in lines(items):
         for match in _EQUATION.finditer(" ".join(_text(item) for item in line)):
-            left, result = match.groups()
-            if not rounds_to(work_out(left), _unsigned(result)):
-                what = f"{left} = {result} does not add up in the shown digits"
+            left, sign, result = match.groups()
+            if not _holds(left, sign, _unsigned(result)):
+                what = f"{left} {sign} {result} does not add up in the shown digits"
                 yield Fault("equation", what, box_of(*(i.mobject for i in line)))
 
 
 def _text(item: TextItem) -> str:
     root = any(isinstance(ancestor, Root) for ancestor in item.path)
-    return f"√{item.text}" if root else item.text
+    number, text = item.mobject, item.text
+    if isinstance(number, Number) and "." not in text and not number.scalar.exact.is_integer():
+        text = re.sub(r"\d(?=\)?$)", r"\g<0>.", text)  # a point: digits are missing behind it
+    return f"√{text}" if root else text
+
+
+def _holds(left: str, sign: str, result: str) -> bool:
+    if sign == "=":
+        return rounds_to(work_out(left), result)
+    low, high = bounds(left)
+    reach = _half(result)
+    return bool(low <= as_decimal(result) + reach and high >= as_decimal(result) - reach)
+
+
+def _half(number: str) -> Decimal:
+    """Half a unit of the last digit; 0 for a whole number, which is no rounded one."""
+    return (
+        Decimal("0.5").scaleb(-len(number.split(".")[1].rstrip(")")))
+        if "." in number
+        else Decimal(0)
+    )
+
+
+def bounds(expression: str) -> tuple[Decimal, Decimal]:
+    """The least and the greatest value of an expression whose numbers were rounded as shown."""
+    infinite = Decimal("-Infinity"), Decimal("Infinity")
+    total, product, sign, operator = [Decimal(0)] * 2, [Decimal(1)] * 2, 1, "×"
+    for root, number, following in _OPERATION.findall(expression):
+        shown_value, reach = as_decimal(_unsigned(number)), _half(number)
+        ends = [shown_value - reach, shown_value + reach]
+        if root:
+            ends = [max(end, Decimal(0)).sqrt() for end in ends]
+        if operator == "÷":
+            if ends[0] <= 0 <= ends[1]:
+                return infinite
+            ends = [1 / end for end in ends]
+        corners = [a * b for a in product for b in ends]
+        product = [min(corners), max(corners)]
+        if following in ("+", MINUS):
+            total = [
+                a + b for a, b in zip(total, sorted(sign * end for end in product), strict=True)
+            ]
+            product, sign, operator = [Decimal(1)] * 2, 1 if following == "+" else -1, "×"
+        else:
+            operator = following
+    last = sorted(sign * end for end in product)
+    return total[0] + last[0], total[1] + last[1]
 
 
 def work_out(expression: str) -> Decimal:

@@ -79,6 +79,8 @@ class Equation(VGroup):
         width: float | None = None,
     ) -> None:
         super().__init__()
+        #: what was written, for the audit
+        self.written = tuple(left), result
         self.terms: list[VMobject] = []
         for position, item in enumerate(left):
             self.terms.append(_piece(item, size, bracket=position > 0))

@@ -8,6 +8,7 @@ from typing import Any
 from manim import LEFT, RIGHT, VGroup
 
 from .. import theme
+from ..relations import Relation
 from ..rounding import decimals_needed
 from ..values import Values
 from .equation import PLUS, TIMES, Equation, Term
@@ -39,6 +40,11 @@ class OutputProjection(VGroup):
         goal: int,
         bias: Values | None = None,
     ) -> None:
+        added = [[b] for b in bias] if bias is not None else [[]] * len(logits)
+        self.relations = [
+            Relation("dot", (list(vector), list(row), more), [logit])
+            for row, more, logit in zip(weights, added, logits, strict=True)
+        ]
         used = decimals_needed(weights.array.ravel(), 4)
         width = self.CELL[0] if bias is None else self.NARROW
         self.matrix = matrix = Grid.signed(

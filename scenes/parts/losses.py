@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from manim import LEFT, RIGHT, ManimColor, VGroup
 
 from .. import theme
+from ..relations import Relation
 from ..values import Scalar, Values
 from ..verdicts import Standing
 from ..wording import VALUES, top
@@ -48,6 +49,14 @@ class LossTable(VGroup):
         ties: Sequence[Phrase | None],
         heads: Sequence[Phrase],
     ) -> None:
+        self.relations = [
+            relation
+            for found, loss in zip(standings, losses, strict=True)
+            for relation in (
+                Relation("-ln", [[found.p]], [loss]),
+                Relation("largest", [found.probabilities], [found.probabilities[found.choice]]),
+            )
+        ]
         self.rows, self.p_target = VGroup(), VGroup()
         for i, (found, tie) in enumerate(zip(standings, ties, strict=True)):
             self.rows.add(self._row(found, tie, self.TOP - self.PITCH * i))

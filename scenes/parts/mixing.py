@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from manim import LEFT, RIGHT, Animation, FadeIn, LaggedStart, Line, ManimColor, VGroup
 
 from .. import theme
+from ..relations import Relation
 from ..values import Values
 from .equation import TIMES
 from .grid import GAP, Grid, cell_width
@@ -58,6 +59,11 @@ class WeightedSum(VGroup):
         pitch: float = 0.74,
     ) -> None:
         super().__init__()
+        shares = list(weights)
+        self.relations = [
+            Relation("dot", (shares, [value[d] for value in values], []), [total])
+            for d, total in enumerate(result)
+        ]
         self.columns = columns = _NARROW if values.shape[1] > 2 else _WIDE
         self.keys, self.weights, self.signs, self.products = (VGroup() for _ in range(4))
         cell = (cell_width(values.shape[1], columns.values_width, 1.5), pitch - GAP)

@@ -57,7 +57,6 @@ def _layout(text: str, weight: str) -> tuple[tuple[VMobject, ...], float]:
 
 def _set(text: str, weight: str) -> tuple[list[np.ndarray], float]:
     """Points of the glyphs, and the baseline, from Pango."""
-    fonts.register()
     letters = text.translate(_RAISED)
     lost = fonts.missing(letters)
     if lost:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from manim import LEFT, RIGHT, Line, ManimColor, VGroup
 
 from .. import theme
+from ..relations import Relation
 from ..rounding import as_decimal, rounds_to
 from ..values import Scalar
 from .equation import PLUS, TIMES, Equation, Term
@@ -63,6 +64,10 @@ class Projection(VGroup):
                 at = [start + self.PLUS_ROOM / 2, line.cells.get_y(), 0]
                 self.pluses.add(Phrase(PLUS, size=size, color=theme.MUTED).place(at))
             start = float(self.bias.cells.get_right()[0])
+        self.relations = [
+            Relation("dot", (vector, weight, [bias[i]] if bias is not None else []), [out])
+            for i, (weight, out) in enumerate(zip(weights, results, strict=True))
+        ]
         for line in self.rows:
             y = line.cells.get_y()
             ends = [start, y, 0], [result_left, y, 0]
@@ -119,6 +124,9 @@ class DotProduct(VGroup):
             self.bias.add(number.place([bias_x, ys[0], 0]))
             xs, end = [*xs, bias_x], bias_x + number.width / 2 + 0.25
         total = Equation(terms[1:], result, size=size)
+        factors = [[term.scalar for term in side] for side in (left, right)]
+        added = [bias.scalar] if bias is not None else []
+        self.relations = [Relation("dot", (*factors, added), [result.scalar])]
         self.worked = VGroup(
             *(term.place([x, ys[1], 0]) for term, x in zip(total.terms[::2], xs, strict=True))
         )

@@ -18,6 +18,7 @@ from manim import (
 )
 
 from .. import theme, wording
+from ..relations import Relation
 from ..rounding import leading
 from ..values import Scalar, Values, compute
 from .grid import Grid
@@ -57,6 +58,10 @@ class SoftmaxTable(VGroup):
         bar_color: ManimColor = theme.WEIGHT,
     ) -> None:
         super().__init__()
+        self.relations = [
+            Relation("exp", [list(scores)], list(exp)),
+            Relation("softmax", [list(scores)], list(weights)),
+        ]
         self.top, self.pitch, self.decimals = top, pitch, decimals
         self.keys, self.scores, self.exp, self.boxes = VGroup(), VGroup(), VGroup(), VGroup()
         self.chosen = chosen

@@ -19,6 +19,7 @@ from manim import (
 )
 
 from .. import theme
+from ..relations import Relation
 from ..rounding import MINUS
 from ..values import Scalar, Values
 from .flow import Block, Mask
@@ -61,6 +62,10 @@ class Choice(VGroup):
         color: ManimColor = theme.INFERENCE,
     ) -> None:
         super().__init__()
+        self.relations = [
+            Relation("softmax", [list(logits)], list(probabilities)),
+            Relation("largest", [list(logits)], [logits[choice]]),
+        ]
         self.words, self.logits = VGroup(), VGroup()
         for line, i in enumerate(words):
             y = TOP - PITCH * line

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from manim import LEFT, Animation, Create, FadeIn, Line, ManimColor, VGroup
 
 from .. import theme
-from ..values import Values
+from ..relations import Relation
+from ..values import Scalar, Values
 from .equation import PLUS, TIMES
 from .flow import Block
 from .grid import Grid
@@ -41,6 +42,10 @@ class Strip(VGroup):
     def numbers(self) -> VGroup:
         return self.grid.numbers
 
+    @property
+    def scalars(self) -> list[Scalar]:
+        return list(self.grid.values)
+
     @classmethod
     def y(cls, line: float) -> float:
         return cls.TOP - cls.PITCH * line
@@ -72,6 +77,9 @@ class AddAndNorm(VGroup):
         remark: Phrase | None = None,
     ) -> None:
         self.x, self.change, self.total, self.normed = x, change, total, normed
+        self.relations = [Relation("sum", [x.scalars, change.scalars], total.scalars)]
+        if normed is not None:
+            self.relations.append(Relation("norm", [total.scalars], normed.scalars))
         left, right = Strip.LEFT_OF_CELLS, total.grid.get_right()[0]
         plus = Phrase(PLUS, size=32, color=theme.MUTED).place([left - 0.32, Strip.y(1), 0])
         y = Strip.y(1.5)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from manim import DOWN, LEFT, Animation, Create, FadeIn, VGroup
 
+from ..relations import Relation
 from ..structure import is_pre
 from ..values import Run, Values
 from .flow import Wire
@@ -42,6 +43,10 @@ def strip_keys(run: Run, kind: str) -> list[str]:
     return [f"{key}_pre", "strip_sum"] if is_pre(run) else [key, "strip_norm"]
 
 
+def _leaves(values: Values) -> str:
+    return "sum and norm" if ".norm" in values.name else "sum"
+
+
 class SubLayers(VGroup):
     """What goes in, and by turns a sub-layer's output and the sum, or its LayerNorm: each with its
     caption in a line of its own, the residual as a wire past the sub-layer. One more line at the
@@ -54,6 +59,12 @@ class SubLayers(VGroup):
         self, values: Sequence[Values], captions: Sequence[Phrase], residuals: Sequence[Phrase]
     ) -> None:
         kind = Line if len(values) <= 5 else TightLine
+        self.relations = [
+            Relation(_leaves(goes_on), [list(x), list(change)], list(goes_on))
+            for x, change, goes_on in zip(values[::2], values[1::2], values[2::2], strict=False)
+        ]
+        if len(values) % 2 == 0:  # the norm after the last layer
+            self.relations.append(Relation("norm", [list(values[-2])], list(values[-1])))
         self.strips = [
             kind(value, caption, line, cell=1.85)
             for line, (value, caption) in enumerate(zip(values, captions, strict=True))

@@ -134,9 +134,10 @@ def test_widths_are_those_of_what_is_drawn(text: str, bold: bool) -> None:
 
 ALONE = """
 import manimpango
-from scenes import fonts, glyphs
+from manim import BOLD, Text
+from scenes import glyphs
 from scenes.parts.phrase import Phrase
-fonts.register()
+Text("x", font=glyphs.FAMILY, weight=BOLD)  # one that a scene sets itself, before any of ours
 manimpango.unregister_font(str(glyphs.FILE))  # as Fontconfig does when it reads its settings again
 print(manimpango.list_fonts())
 print(glyphs.width("MMMM"), Phrase("MMMM", size=glyphs.READABLE, bold=True).width)
