@@ -6,6 +6,7 @@ a single line: where it happened, which field, what was expected there and what 
 
 from __future__ import annotations
 
+import errno
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 _LONGEST = 160  # characters of a quoted value; beyond that it is cut
 LINE = 200  # characters of a whole message
 _WORDS = 130  # what is longer is a value or a list rather than words, and the first to be cut
+FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk
 _LEAST = 40  # of the path, the field and so on, however long the rest is
 
 
@@ -110,4 +112,5 @@ def unknown_name(name: object, names: list[str], where: str) -> UnknownNameError
 def from_os_error(error: OSError, where: str | Path) -> LectureError:
     """A failed file operation in the system's own words, e.g. 'no such file or directory'."""
     reason = (error.strerror or str(error) or type(error).__name__).lower()
-    return LectureError(where=where, field="file", found=reason)
+    field = "disk" if error.errno in FULL else "file"
+    return LectureError(where=where, field=field, found=reason)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import importlib
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from engine.errors import LectureError, from_os_error, one_line
+from engine.errors import FULL, LectureError, from_os_error, one_line
 from render.base.process import share_out
 
 Job = TypeVar("Job")
@@ -31,7 +30,7 @@ class Failure:
         """An exception in one line that begins with what it is ``about``. What is not the user's
         mistake gets the line of code it comes from."""
         begun = f"{about}: " if about else ""
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if isinstance(error, OSError) and error.errno in FULL:
             error = from_os_error(error, error.filename or "the disk")
         if isinstance(error, LectureError):
             details = tuple(getattr(error, "details", ()))

@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import math
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -24,6 +26,7 @@ from engine.errors import LectureError, from_os_error
 #: folder in an output folder with the records and what is unfinished
 STATE = ".render"
 _LOCK = ".lock"
+_RUN, _NEW = "run-", "new"  # names of private folders, and of what is in them
 _MB = 1_000_000
 _SECONDS_TO_LOCK = 60  # a private folder without a lock that is older is nobody's
 _FICLONE = 0x40049409  # Linux: share the blocks of another file until one of them is written to
@@ -44,7 +47,7 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
                 os.fsync(file.fileno())
         fresh.replace(path)
     except OSError as error:
-        raise from_os_error(error, path) from error
+        raise from_os_error(error, place_of(path)) from error
     finally:
         with contextlib.suppress(OSError):
             fresh.unlink()
@@ -92,7 +95,7 @@ def bring(source: Path, target: Path) -> None:
         os.link(source, target)
     except OSError:
         size = source.stat().st_size
-        check_free_space({target.parent: size}, where=source, field="room for a copy")
+        check_free_space({target.parent: size}, where=place_of(target), field="disk")
         copy(source, target)
 
 
@@ -145,7 +148,7 @@ class Workspace(PrivateFolder):
     def __init__(self, out: Path) -> None:
         with _output_folder(out):
             (out / STATE).mkdir(parents=True, exist_ok=True)
-            super().__init__(out / STATE, "run-")
+            super().__init__(out / STATE, _RUN)
 
 
 @contextlib.contextmanager
@@ -157,11 +160,22 @@ def staging_folder(target: Path) -> Iterator[Path]:
     make_folder(target.parent)
     try:
         with PrivateFolder(target.parent, f".{target.name}.") as private:
-            inside = private.folder / "new"
+            inside = private.folder / _NEW
             inside.mkdir()
             yield inside
     except OSError as error:
-        raise from_os_error(error, error.filename or target) from error
+        raise from_os_error(error, place_of(Path(error.filename or target))) from error
+
+
+def place_of(path: Path) -> Path:
+    """What people know a path by: inside a private folder, what is made there, or else the output
+    folder."""
+    for folder in path.parents:
+        if folder.parent.name == STATE and folder.name.startswith(_RUN):
+            return folder.parent.parent
+        if folder.name == _NEW and (found := re.fullmatch(r"\.(.+)\.\w{8}", folder.parent.name)):
+            return folder.parent.with_name(found[1])
+    return path
 
 
 def make_folder(path: Path) -> None:
@@ -255,6 +269,6 @@ def check_free_space(
         size = sum(needed[folder] for folder in folders)
         free = shutil.disk_usage(folders[0]).free
         if free < size:
-            expected, found = f"about {size / _MB:.0f} MB free", f"{free / _MB:.0f} MB"
+            expected, found = f"about {math.ceil(size / _MB)} MB free", f"{free / _MB:.0f} MB"
             place = where or folders[0]
             raise LectureError(where=place, field=field, expected=expected, found=found)

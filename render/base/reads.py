@@ -7,8 +7,12 @@ for in vain. The :class:`Made` of a product is its record.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -158,7 +162,9 @@ class Reads:
 
     def uses(self, path: Path) -> Path:
         """``path``, recorded as read; for what others open (a font, a template's folder)."""
-        digest = sha256(path) if path.is_file() else ""
+        digest = ""
+        with contextlib.suppress(OSError):  # as if it were not there
+            digest = sha256(path)
         self._note(Input("file", shown(path), None, digest))
         return path
 
@@ -232,6 +238,8 @@ def shown(path: Path) -> str:
 
 
 def sha256(path: Path) -> str:
-    """The digest of a file's contents. Raises OSError."""
-    with path.open("rb") as file:
+    """The digest of a regular file's contents; nothing waits for a pipe. Raises OSError."""
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -109,11 +109,19 @@ def package(lecture: Lecture, target: Path, item: str, title: str) -> Material:
         targets={"zip": target},
         cached=False,  # it has the videos a second time
         lines=lambda made: [
+            *_advice_on_size(lecture.job.quality.height),
             f"{target}: SCORM 1.2 package, {made.files['zip'].size / 1e6:.1f} MB; "
-            "import it on your platform"
+            "import it on your platform",
         ],
         refuse=lambda: _refuse_no_package(target),
     )
+
+
+def _advice_on_size(height: int) -> list[str]:
+    """What is also said of a publication, by its rules."""
+    least = 1080
+    advised = f"expected at least {least} pixels, found {height} pixels"
+    return [f"advice: all videos: video height: {advised}"] if height < least else []
 
 
 def _refuse_no_package(target: Path) -> None:

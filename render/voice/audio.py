@@ -7,7 +7,6 @@ measured so (EBU R 128: LUFS, true peak in dBTP).
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import wave
 from pathlib import Path
@@ -47,8 +46,7 @@ def make(spec: Spec, needs: Needs, reads: Reads, into: Path, tell: Tell) -> Outp
     """``sound``: the recording ``file``, prepared. Facts: ``seconds`` that its beat must last.
     Of a recording that cannot be used there is no sound, and the fact ``bad`` says why."""
     target, source = into / "sound.wav", Path(spec["file"])
-    with contextlib.suppress(OSError):  # which is reported when it is opened
-        reads.uses(source)
+    reads.uses(source)
     try:
         prepare(source, target)
     except LectureError as error:

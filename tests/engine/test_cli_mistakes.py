@@ -143,4 +143,4 @@ def test_full_disk_is_one_line(command: str, unbuffered: str, run: Run) -> None:
     with Path("/dev/full").open("w") as full:
         done = run(command, stdout=full, env={"PYTHONUNBUFFERED": unbuffered})
     assert done.returncode == 2
-    assert done.stderr == "error: standard output: file: found no space left on device\n"
+    assert done.stderr == "error: standard output: disk: found no space left on device\n"

@@ -82,7 +82,7 @@ def test_failed_write_keeps_the_old_file(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full_disk)
-    with pytest.raises(LectureError, match=r"w\.json: file: found no space left on device"):
+    with pytest.raises(LectureError, match=r"w\.json: disk: found no space left on device"):
         engine.save_weights(other, path)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["w.json"]

@@ -405,8 +405,13 @@ class TestSeveralUsers:
 
 
 class TestOwnFolder:
+    @pytest.mark.parametrize("linked", [True, False])
     @pytest.mark.parametrize("umask", [0o022, 0o027, 0o077])
-    def test_the_umask_decides(self, umask: int, world: World) -> None:
+    def test_the_umask_decides(
+        self, umask: int, linked: bool, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        if not linked:
+            monkeypatch.setattr("render.build.storage.places._linked", lambda *_: False)
         before = os.umask(umask)
         try:
             world.put(opened(world.folder / "s"), world.make("it"))

@@ -143,7 +143,7 @@ class TestReplacing:
         with pytest.raises(LectureError) as caught, files.replacing(path) as fresh:
             fresh.write_text("half")
             raise OSError(28, "No space left on device")
-        assert str(caught.value) == f"{path}: file: found no space left on device"
+        assert str(caught.value) == f"{path}: disk: found no space left on device"
         assert list(tmp_path.iterdir()) == [path]
 
     @pytest.mark.parametrize("umask", [0o022, 0o027, 0o077, 0o002])

@@ -19,11 +19,13 @@ import engine
 from engine.errors import LectureError
 from render.base.failure import Failure
 from render.base.files import staging_folder
-from render.build import making
+from render.build import making, materials
 from render.build.job import BuildOptions, jobs_of
 from render.media import timedtext
 from render.media.sidecars import SideFiles
 from render.platforms import checklist, facts, folder, rules
+from render.platforms.facts import Fact
+from render.platforms.rules import Finding
 
 from . import published as made
 from .conftest import ROOT, FrontDoor, one_line
@@ -327,7 +329,7 @@ class TestFolder:
         assert (target / "transformer_lecture_zh.mp4").read_bytes() == video.read_bytes()
         usage = shutil.disk_usage(tmp_path)._replace(free=10)
         monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-        with pytest.raises(LectureError, match="room for a copy: expected"):
+        with pytest.raises(LectureError, match=r"zh\.mp4: disk: expected about 1 MB"):
             made.published(video, "generic", tmp_path / "y")
         assert not (tmp_path / "y").exists()
 
@@ -427,8 +429,15 @@ class TestFaults:
 class TestFrontDoor:
     def test_renders_checks_and_writes(self, front_door: FrontDoor, tmp_path: Path) -> None:
         asked = ("publish", "--for", "generic", "--quality", "draft", "--videos", "o")
-        result = front_door(*asked, "--title", "我的课", "--tags", "一,二")
+        before = os.umask(0o027)
+        try:
+            result = front_door(*asked, "--title", "我的课", "--tags", "一,二")
+        finally:
+            os.umask(before)
         assert result.returncode == 0, result
+        for path in (tmp_path / "o", *(tmp_path / "o").rglob("*")):
+            wanted = 0o750 if path.is_dir() else 0o640
+            assert path.stat().st_mode & 0o777 == wanted, path
         target = tmp_path / "o" / "publish" / "generic_full"
         assert f"{target}: ready for" in result.stdout
         assert "advice: transformer_lecture_zh.mp4 and 2 more: video height" in result.stdout
@@ -455,3 +464,18 @@ class TestFrontDoor:
         assert "--out" in one_line(front_door(*asked, "--lang", "zh,en", "--out", "x"))
         assert "publish.json" in one_line(front_door(*asked, "--out", ROOT))
         assert "publish --for canvas" in one_line(front_door("upload", "canvas", "."))
+
+
+@pytest.mark.parametrize("platform", rules.platforms())
+def test_every_platform_is_better_served_with_1080_lines(platform: str) -> None:
+    def advised(height: int) -> list[Finding]:
+        fact = Fact("x.mp4", "video height", height)
+        return rules.named(platform).findings([fact])
+
+    assert [finding.rule.advice for finding in advised(720)] == [True]
+    assert advised(1080) == []
+
+
+@pytest.mark.parametrize(("height", "lines"), [(480, 1), (720, 1), (1080, 0), (2160, 0)])
+def test_a_package_is_as_well(height: int, lines: int) -> None:
+    assert len(materials._advice_on_size(height)) == lines

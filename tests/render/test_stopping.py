@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import av
@@ -117,6 +119,19 @@ def test_an_account_without_a_home(
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
+@contextlib.contextmanager
+def mounted(disk: Path, size: str) -> Iterator[Path]:
+    """A file system of that size; skips the test where none may be mounted."""
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "lecture-test", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("may not mount a file system here")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
 @pytest.mark.slow
 def test_two_runs_on_one_folder(tmp_path: Path) -> None:
     runs = [
@@ -138,15 +153,37 @@ def test_two_runs_on_one_folder(tmp_path: Path) -> None:
         assert sum(1 for _ in container.decode(video=0)) == 18 + 15
 
 
+@pytest.mark.parametrize("size", ["30k", "110k"])
+def test_a_full_disk_is_that_of_the_output_folder(
+    size: str, tmp_path: Path, front_door: FrontDoor
+) -> None:
+    """Wherever it fills up: while something is drawn, joined or put in place."""
+    with mounted(tmp_path / "disk", size) as disk:
+        (disk / ".render").mkdir()
+        remembered = '{"facts": {"frames": 1, "fps": 15}}'  # so that it is begun
+        for name in ("01_square", "02_circle"):
+            (disk / ".render" / f"{name}_zh.json").write_text(remembered)
+        result = front_door("1", "2", "--quality", "draft", "--out", disk, "--store", "s")
+        assert result.returncode == 2
+        failures = [line for line in result.stdout.splitlines() if "no space left" in line]
+        assert failures, result
+        assert all(f": {disk}" in line and "run-" not in line for line in failures), failures
+        assert leftovers(disk) == []
+
+
+def test_a_full_store_is_named_and_costs_no_video(tmp_path: Path, front_door: FrontDoor) -> None:
+    with mounted(tmp_path / "disk", "40k") as disk:
+        result = front_door("1", "2", "--quality", "draft", "--out", "o", "--store", disk / "s")
+    assert result.returncode == 2
+    (told,) = [line for line in result.stdout.splitlines() if "no space left" in line]
+    assert f": {disk / 's'}: store: " in told
+    assert (tmp_path / "o" / "lecture.mp4").exists()
+
+
 @pytest.mark.slow
 def test_a_disk_that_fills_up(tmp_path: Path, front_door: FrontDoor) -> None:
     """On a file system of 900 kB; needs to mount one."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=900k", "lecture-test", str(disk)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
-        pytest.skip("may not mount a file system here")
-    try:
+    with mounted(tmp_path / "disk", "900k") as disk:
         (disk / "05_noise_zh.mp4").write_bytes(b"an earlier video")
         (disk / ".render").mkdir()
         remembered = (
@@ -155,11 +192,10 @@ def test_a_disk_that_fills_up(tmp_path: Path, front_door: FrontDoor) -> None:
         (disk / ".render" / "05_noise_zh.json").write_text(remembered)
         result = front_door("5", "--quality", "draft", "--out", disk)
         assert result.returncode == 2
+        assert f"05_noise: no video: {disk}: " in result.stdout
         assert "no space left on the disk" in result.stdout
         assert (disk / "05_noise_zh.mp4").read_bytes() == b"an earlier video"
         assert leftovers(disk) == []
         assert "MB free" in one_line(front_door("1", "2", "--quality", "4k", "--out", disk))
         (disk / ".render" / "02_circle_zh.json").write_text(remembered)
         assert front_door("2", "--quality", "draft", "--out", disk).returncode == 0
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)

@@ -196,6 +196,40 @@ def test_a_recording_known_to_be_bad_is_not_read_again(studio: Studio) -> None:
     assert studio.run()[1] == []
 
 
+@pytest.mark.parametrize("kind", ["folder", "broken link", "device", "pipe"])
+def test_one_that_is_no_file_costs_its_beat(kind: str, studio: Studio) -> None:
+    """Whatever it is, nothing waits for it, also where it is looked at again."""
+    take = studio.folder / "02_circle" / "only.wav"
+    take.unlink()
+    match kind:
+        case "folder":
+            take.mkdir()
+        case "broken link":
+            take.symlink_to("/nowhere/only.wav")
+        case "device":
+            take.symlink_to("/dev/zero")
+        case "pipe":
+            os.mkfifo(take)
+    told = f"render: {take}: recording: expected a sound file that can be read, found no file"
+    for _ in range(2):
+        assert studio.run("1", "2", code=1)[1] == [told]
+    assert all("up to date" in line for line in studio.run("1", "2", "--explain")[0][:2])
+
+
+def test_one_that_may_be_read_again_is_noticed(tmp_path: Path) -> None:
+    take = write(tmp_path / "takes" / "only.wav", speech(1))
+    aside = take.rename(tmp_path / "aside")
+    take.mkdir()
+    reads = Reads({})
+    assert "bad" in audio.make({"file": str(take)}, {}, reads, tmp_path, lambda _: None)["facts"]
+    before = reads.inputs()
+    take.rmdir()
+    aside.rename(take)
+    reads = Reads({})
+    audio.make({"file": str(take)}, {}, reads, tmp_path, lambda _: None)
+    assert [one.digest for one in before] == [""] != [one.digest for one in reads.inputs()]
+
+
 def test_a_full_disk_is_no_fault_of_a_recording(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

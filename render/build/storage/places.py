@@ -159,7 +159,7 @@ class Folder:
         def make(aside: Path) -> None:
             if self._shared or not _linked(file, aside):
                 copy(file, aside)
-                aside.chmod(0o444)
+                aside.chmod(0o444 if self._shared else aside.stat().st_mode & 0o444)
 
         self._put(path, make)
 

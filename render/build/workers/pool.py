@@ -29,8 +29,9 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from engine.errors import LectureError, from_os_error
+from engine.errors import FULL, LectureError, from_os_error
 from render.base.failure import Failure
+from render.base.files import place_of
 from render.base.process import end_with_parent, usable_cores
 from render.base.project import ROOT
 from render.base.reads import Json, Made, Reads, Stamp
@@ -121,7 +122,7 @@ class LocalPool:
             try:
                 process, events = self._started(work)
             except OSError as error:
-                failure = Failure.of(from_os_error(error, work.folder))
+                failure = _failure(from_os_error(error, work.folder), work)
                 self._said.put(Event(work.step, "failed", failure=failure))
                 return
             except EOFError:  # of the process that it should be forked from
@@ -172,6 +173,15 @@ class LocalPool:
         line = line or f"the worker exited with code {code} and no result"
         if not is_over:
             self._said.put(Event(work.step, "lost", failure=Failure(line, mistake=False)))
+
+
+def _failure(error: BaseException, work: Work) -> Failure:
+    """A failure; of a full disk, that of the output folder rather than of a private file."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        error = from_os_error(error, error.filename or work.folder)
+    if isinstance(error, LectureError) and (error.where or "").startswith(work.folder):
+        error.where = str(place_of(Path(work.folder, "log.txt")))
+    return Failure.of(error)
 
 
 def _kill(process: Any) -> None:
@@ -267,7 +277,7 @@ def _work(path: str, events: Connection, lock: Connection | None) -> None:
         if not isinstance(error, LectureError):
             with contextlib.suppress(OSError), work.log.open("a", encoding="utf-8") as text:
                 traceback.print_exc(file=text)
-        send(Event(work.step, "failed", failure=Failure.of(error)))
+        send(Event(work.step, "failed", failure=_failure(error, work)))
 
 
 def _aside(event: bytes, folder: Path) -> bytes:
