@@ -7,8 +7,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from render.review.fault import Fault
-from render.review.numbers import Recomputer, describe
-from scenes.onscreen import Item, box_of
+from render.review.numbers import Recomputer, axis_names, describe
+from scenes.onscreen import Item, box_of, text_of
+from scenes.parts.attention import FULL_WIDTH, WeightArrow
 from scenes.parts.equation import Equation, Term
 from scenes.relations import Relation
 from scenes.rounding import MINUS
@@ -18,6 +19,8 @@ Vectors = Sequence[Sequence[float]]
 
 #: Two ways to the same number differ by no more than this share of its terms' size.
 _EXACT = 1e-9
+#: An arrow ends no farther than this from the height of its word, in frame units.
+_BESIDE = 0.1
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
     "": lambda x: x,
     "sin": math.sin,
@@ -58,18 +61,45 @@ KINDS: dict[str, Callable[[Vectors], list[float]]] = {
     "softmax": _softmax,
     "-ln": _minus_ln,
     "largest": lambda inputs: [max(inputs[0])],
+    "sin": lambda inputs: [math.sin(angle) for angle in inputs[0]],
+    "cos": lambda inputs: [math.cos(angle) for angle in inputs[0]],
 }
 
 
 def check_relations(items: Sequence[Item], recompute: Recomputer) -> Iterator[Fault]:
     """What the parts on screen declare, and what their equations say."""
-    parts = {id(part): part for item in items for part in item.path}
+    parts = {id(part): part for item in items for part in (*item.path, item.mobject)}
     for part in parts.values():
+        if isinstance(part, WeightArrow):
+            for what in astray(part, recompute):
+                yield Fault("arrow", what, box_of(part))
         if isinstance(part, Equation) and (what := unequal(*part.written)):
             yield Fault("relation", what, box_of(part))
         for relation in getattr(part, "relations", ()):
             if what := broken(relation, recompute):
                 yield Fault("relation", what, box_of(part))
+
+
+def astray(arrow: WeightArrow, recompute: Recomputer) -> Iterator[str]:
+    """What is wrong with an arrow: the words at its ends are those of its weight, it begins and
+    ends at them, and it is as wide as the weight."""
+    run, name, index = arrow.weight.source
+    for end, tokens, place in zip(
+        (arrow.asking, arrow.asked), axis_names(name, recompute, run), index[-2:], strict=True
+    ):
+        told = [text for part in end.get_family() if (text := text_of(part))]
+        if tokens is None or not any(tokens[place] in text for text in told):
+            yield f"an arrow of weight {_named(arrow.weight)} stands at {' '.join(told)!r}"
+    line = arrow.arrow
+    apart = [
+        abs(float(line.get_start()[1] - arrow.asking.get_y())),
+        abs(float(line.get_end()[1] - arrow.asked.get_y())),
+    ]
+    if max(apart) > _BESIDE:
+        yield f"an arrow of weight {_named(arrow.weight)} does not lead from word to word"
+    width, wanted = float(line.get_stroke_width()), FULL_WIDTH * min(1.0, arrow.weight.exact)
+    if abs(width - wanted) > 0.01 * FULL_WIDTH:
+        yield f"an arrow is {width:.1f} wide, {wanted:.1f} for {_named(arrow.weight)}"
 
 
 def unequal(left: Sequence[Term | str], result: Term) -> str:

@@ -16,9 +16,12 @@ FULL_WIDTH = 32
 
 
 class WeightArrow(VGroup):
-    """An arrow as wide as its weight, and fainter the less it is."""
+    """An arrow as wide as its weight, and fainter the less it is. It leads from one mobject to
+    another at its right."""
 
-    def __init__(self, start: Sequence[float], end: Sequence[float], weight: Scalar) -> None:
+    def __init__(self, asking: Mobject, asked: Mobject, weight: Scalar, *, gap: float) -> None:
+        self.asking, self.asked, self.weight = asking, asked, weight
+        start, end = asking.get_right() + gap * RIGHT, asked.get_left() + gap * LEFT
         share = min(1.0, max(0.0, weight.exact))
         self.opacity = max(0.12, share**0.5)
         self.arrow = arrow(
@@ -38,10 +41,9 @@ class Fan(VGroup):
     def __init__(
         self, asking: Mobject, asked: Sequence[Mobject], weights: Values, *, gap: float = 0.12
     ) -> None:
-        start = asking.get_right() + gap * RIGHT
         super().__init__(
             *(
-                WeightArrow(start, word.get_left() + gap * LEFT, weight)
+                WeightArrow(asking, word, weight, gap=gap)
                 for word, weight in zip(asked, weights, strict=True)
             )
         )

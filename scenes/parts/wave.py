@@ -22,6 +22,7 @@ from manim import (
 )
 
 from .. import theme
+from ..relations import Relation
 from ..values import Scalar, Values, compute, constant
 from .grid import GAP, Grid
 from .motion import EARLY, LATE
@@ -74,7 +75,10 @@ class Wave:
         return VGroup(Phrase(f"d{self.d}", size=theme.HEADING, bold=True), body)
 
     def curve(self, plot: Plot) -> VMobject:
-        return plot.curve(self.at, self.color)
+        curve = plot.curve(self.at, self.color)
+        angles = [constant(position) / self.rate for position in range(len(self.samples))]
+        curve.relations = [Relation(self.function, [angles], self.samples)]
+        return curve
 
     def dots(self, plot: Plot) -> VGroup:
         return VGroup(*(plot.dot(p, value, self.color) for p, value in enumerate(self.samples)))

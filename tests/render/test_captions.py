@@ -120,6 +120,14 @@ class TestTiming:
         (cue,) = cues([said("短。", 30.0)], "zh", 15)
         assert cue.end - cue.start == 7 * 15
 
+    def test_a_short_cue_takes_the_time_it_needs_from_the_others(self) -> None:
+        """Its line would be too long with any other."""
+        text = "权重， Head 1 （1）我我，我我权重"
+        made = said(text, 5.25)
+        found = cues([made], "zh", 15)
+        assert found[0].lines == ("权重，",)
+        assert faults([made], found, "zh", 15) == []
+
     def test_all_cues_of_a_sentence_are_read_at_one_speed(self) -> None:
         text = (
             "One thing after another is told here, and then comes quite a bit more, of no use; end."

@@ -7,25 +7,28 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from manim import FadeIn, Mobject
+from manim import DOWN, FadeIn, Mobject
 
 from render.review.audit import Look, audit
 from render.review.numbers import bounds, work_out
 from scenes import theme
 from scenes.base import LectureScene
+from scenes.parts.attention import AttentionArrows, token_column
 from scenes.parts.equation import Equation, Term
 from scenes.parts.logits import OutputProjection
 from scenes.parts.losses import LossTable
 from scenes.parts.mixing import WeightedSum
 from scenes.parts.phrase import Number, Phrase, row
+from scenes.parts.plot import Plot
 from scenes.parts.projection import DotProduct, Projection
 from scenes.parts.score import ScoreLines
 from scenes.parts.softmax import SoftmaxTable
 from scenes.parts.step import Choice
 from scenes.parts.strips import AddAndNorm, Strip
 from scenes.parts.sublayers import SubLayers
+from scenes.parts.wave import Wave
 from scenes.settings import Settings
-from scenes.values import Run, Values, compute
+from scenes.values import Run, Values, compute, constant
 from scenes.verdicts import standing_of
 
 LAYER = "encoder.0.self_attn"
@@ -54,7 +57,7 @@ def faults(build: Build, settings: Settings | None = None) -> list[str]:
                 self.play(FadeIn(build(self.training, self.inference(2))))
 
     found = audit(AttentionScores, settings or Settings("zh"), Look(pictures=False))
-    return [fault.what for fault in found if fault.kind in ("relation", "equation")]
+    return [fault.what for fault in found if fault.kind in ("relation", "equation", "arrow")]
 
 
 def score(query: int = 0, key: int = 1) -> Build:
@@ -216,6 +219,37 @@ def line(*terms: str, sign: str = "≈", result: str = "weights") -> Build:
     return build
 
 
+def arrows(shift: int = 0, width: float = 1.0) -> Build:
+    """The arrows from the words that ask to the words they look at."""
+
+    def build(run: Run, _: Run) -> Mobject:
+        weights = run[f"{LAYER}.weights"][0]
+        asking = token_column(run.source, -3, 1.8, 1.2, theme.QUERY)
+        words = [*run.source[shift:], *run.source[:shift]]
+        asked = token_column(words, 3, 1.8, 1.2, theme.KEY)
+        made = AttentionArrows(weights, asking, asked)
+        made.arrow_of(0, 1).arrow.set_stroke(width=width * made.arrow_of(0, 1).arrow.stroke_width)
+        return made
+
+    return build
+
+
+def led_astray(run: Run, inference: Run) -> Mobject:
+    made = arrows()(run, inference)
+    made.asked.arrange(DOWN, buff=0.2)
+    return made
+
+
+def wave(exchanged: bool = False, dimension: int = 0) -> Build:
+    def build(run: Run, _: Run) -> Mobject:
+        made = Wave(run["positional"], dimension, run.size("positional", 1))
+        if exchanged:
+            made.function = {"sin": "cos", "cos": "sin"}[made.function]
+        return made.curve(Plot(6.0, 4.0, 1.4, ticks=[constant(1)]))
+
+    return build
+
+
 TRUE: dict[str, Build] = {
     "a score": score(),
     "a loss": loss(),
@@ -229,6 +263,9 @@ TRUE: dict[str, Build] = {
     "a residual": residual(),
     "a layer": layer(*WHOLE),
     "a line": line(),
+    "arrows": arrows(),
+    "a wave": wave(),
+    "another wave": wave(dimension=3),
 }
 
 FALSE: dict[str, Build] = {
@@ -257,6 +294,10 @@ FALSE: dict[str, Build] = {
     "a norm told as the one before it": layer(*ATTENTION, "cross_attn.output", "norm1.output"),
     "the last norm taken one early": layer(*WHOLE[:-1], "norm2.output"),
     "a sub-layer passed over": layer(*ATTENTION, "ffn.output", "norm3.output"),
+    "arrows shifted by one": arrows(shift=1),
+    "an arrow wider than its weight": arrows(width=1.4),
+    "arrows that do not reach their words": led_astray,
+    "sine and cosine exchanged": wave(exchanged=True),
     "a line that no rounding explains": line("wrong"),
 }
 

@@ -17,6 +17,7 @@ from render.media.captions.breaking import (
     GAP,
     LONGEST,
     RULES,
+    SHORTEST,
     Sentence,
     broken,
     is_wide,
@@ -102,10 +103,25 @@ def cues(said: Sequence[Sentence], language: str, fps: int) -> list[Cue]:
         start, end = math.ceil(sentence.start * fps - 1e-6), math.floor(sentence.end * fps + 1e-6)
         room = end - start - GAP * len(broken_up)
         weights = [RULES[language].length(lines) for lines in broken_up]
-        parts, whole = accumulate(weights, initial=0), max(1, sum(weights))
-        ends = [round(room * part / whole) for part in parts]
+        shares = _shares(room, weights, math.ceil(SHORTEST * fps))
+        ends = [round(end) for end in accumulate(shares, initial=0)]
         for index, lines in enumerate(broken_up):
             first, last = (start + GAP * index + each for each in ends[index : index + 2])
             last = min(last, first + math.floor(LONGEST * fps))
             found.append(Cue(first, max(first + 1, last), lines))
     return found
+
+
+def _shares(room: float, weights: Sequence[int], least: int) -> list[float]:
+    """``room`` in proportion to ``weights``, but each at least ``least`` if there is enough."""
+    short = set[int]()
+    while True:
+        rest, whole = room - least * len(short), sum(weights) - sum(weights[i] for i in short)
+        shares = [
+            least if i in short else rest * weight / max(1, whole)
+            for i, weight in enumerate(weights)
+        ]
+        more = {i for i, share in enumerate(shares) if share < least} - short
+        if not more or least * len(weights) > room:
+            return shares
+        short |= more
