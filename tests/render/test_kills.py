@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -19,10 +20,12 @@ import pytest
 import engine
 from render.base.reads import sha256
 
-from .conftest import FrontDoor, command, environment, leftovers
+from .conftest import ROOT, FrontDoor, command, environment, leftovers
+from .made_up import made_up
 
 KILLS = 50
 VARIANTS = 3
+ABOUT = {language: {"title": "T", "description": "D", "tags": ["t"]} for language in ("zh", "en")}
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/task").exists(), reason="looks for processes in /proc"
 )
@@ -84,6 +87,25 @@ def check_store(store: Path) -> int:
     return len(list((store / "entries" / "pictures").rglob("*.json")))
 
 
+def cut_short(arguments: list[str], folder: Path, lasts: float, **more: str) -> list[int] | None:
+    """Kill a run at a random time; returns the processes there were, None if it was done before.
+    ``lasts``: seconds that one takes."""
+    process = subprocess.Popen(
+        command(*arguments),
+        cwd=folder,
+        env=environment(**more),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(random.uniform(0.05, 0.9) * lasts)
+    if process.returncode is None:
+        return kill(process, random.choice(["parent", "group", "all", "child"]))
+    assert process.returncode == 0
+    return None
+
+
 @pytest.mark.slow
 @needs_proc
 def test_fifty_kills(tmp_path: Path, front_door: FrontDoor) -> None:
@@ -115,22 +137,9 @@ def test_fifty_kills(tmp_path: Path, front_door: FrontDoor) -> None:
         size = random.choice(["20GB", "20GB", "1kB"])
         asked = [*options(random.randrange(VARIANTS)), "--out", "o", "--store", "s"]
         force = ["--force"] if random.random() < 0.7 else []
-        process = subprocess.Popen(
-            command(*asked, "--store-size", size, *force),
-            cwd=tmp_path,
-            env=environment(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(random.uniform(0.05, 0.9) * lasts)
-        if process.returncode is None:
-            killed += kill(process, random.choice(["parent", "group", "all", "child"]))
-            ended["killed"] += 1
-        else:
-            assert process.returncode == 0
-            ended["done"] += 1
+        below = cut_short([*asked, "--store-size", size, *force], tmp_path, lasts)
+        killed += below or []
+        ended["done" if below is None else "killed"] += 1
         for found in results(out).items() if out.exists() else ():
             assert found in good, f"{found[0]} is spoilt"
 
@@ -149,3 +158,50 @@ def test_fifty_kills(tmp_path: Path, front_door: FrontDoor) -> None:
     again = front_door(*options(0), "--out", "o2", "--store", "s")
     assert again.stdout.count("taken from the store") == 2
     assert results(tmp_path / "o2") == clean[0]
+
+
+def whole(path: Path) -> dict[str, bytes] | None:
+    """All files of a folder, or one file; None where there is nothing."""
+    if not path.exists():
+        return None
+    files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
+    return {str(each.relative_to(path)): each.read_bytes() for each in files}
+
+
+@pytest.mark.slow
+@needs_proc
+@pytest.mark.parametrize("kind", ["page", "scorm", "generic"])
+def test_ten_kills_of_what_is_published(kind: str, tmp_path: Path, front_door: FrontDoor) -> None:
+    """It is there as a whole or not at all, and in the end byte for byte that of a clean run."""
+    out, target = tmp_path / "o", tmp_path / ("p.zip" if kind == "scorm" else "p")
+    verb = ["page"] if kind == "page" else ["publish", "--for", kind]
+    asked = [*verb, "--quality", "draft", "--videos", "o", "--out", target.name, "--no-render"]
+    if kind == "generic":
+        more = {}
+        assert front_door("--quality", "draft", "--out", "o").returncode == 0
+    else:
+        more = {"PYTHONPATH": str(ROOT)}
+        made_up(out)
+        (out / "lecture.about.json").write_text(json.dumps(ABOUT))
+    began = time.monotonic()
+    result = front_door(*asked, **more)
+    lasts = time.monotonic() - began
+    assert result.returncode == 0, result
+    clean = whole(target)
+    assert clean
+
+    random.seed(kind)
+    allowed, killed = [None, clean], 0
+    while killed < 10:
+        if target.is_dir() and random.random() < 0.5:  # the next one replaces it
+            next(target.glob("*.md"), target / "index.html").write_text("another")
+            allowed = [None, clean, whole(target)]
+        elif target.exists():
+            shutil.rmtree(target) if target.is_dir() else target.unlink()
+        killed += cut_short(asked, tmp_path, lasts, **more) is not None
+        assert whole(target) in allowed
+    result = front_door(*asked, **more)
+    assert result.returncode == 0, result
+    assert whole(target) == clean
+    assert leftovers(out) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["o", target.name]

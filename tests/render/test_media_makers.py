@@ -54,6 +54,8 @@ def drawn(binary: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ma
         name = next(iter(texts.load("zh")[slug]["beats"]))
         spans = texts.parse(texts.entry("zh", slug, "beats", name))
         facts = {span.text: "2" for span in spans if span.is_fact}
+        if "unit" in facts:
+            facts["unit"] = "words"
         said = {"frames": FRAMES, "fps": 15, "pictures": check.pictures_of([path])}
         beats = [beat(name, 1.0, 4.0, **facts)]
         found[slug] = Made("", (), {}, "", {**said, "beats": beats}, {"pictures": str(path)})
@@ -86,10 +88,12 @@ def test_cues_are_those_of_the_beats_and_all_texts_are_recorded(
     first, *_ = found.facts["cues"]
     assert first[0] == 15
     assert isinstance(first[2][0], str)
-    name = drawn[SLUGS[0]].facts["beats"][0]["name"]
+    (said,) = drawn[SLUGS[0]].facts["beats"]
+    units = {("text", "en wording.unit.words")} if "unit" in said["facts"] else set()
     assert {(one.kind, one.name) for one in reads.inputs()} == {
-        ("text", f"en {SLUGS[0]}.beats.{name}"),
+        ("text", f"en {SLUGS[0]}.beats.{said['name']}"),
         ("file", "assets/captions/en.toml"),
+        *units,
     }
 
 
