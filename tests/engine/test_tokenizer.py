@@ -8,7 +8,22 @@ import engine
 from engine import LectureError, Weights
 from engine.tokenizer import tokenize
 
-WORDS = ("我", "爱", "水", "课", "水课", "I", "love", "lovely", "easy", "don't", "don", "café")
+WORDS = (
+    "我",
+    "爱",
+    "水",
+    "课",
+    "水课",
+    "I",
+    "love",
+    "lovely",
+    "easy",
+    "don't",
+    "don",
+    "café",
+    "Ｉ",
+    "ｌｏｖｅ",
+)
 
 
 @pytest.mark.parametrize(
@@ -21,6 +36,7 @@ WORDS = ("我", "爱", "水", "课", "水课", "I", "love", "lovely", "easy", "d
         ("  I\n\tlove　", ["I", "love"]),
         ("lovely love", ["lovely", "love"]),
         ("我love水I", ["我", "love", "水", "I"]),
+        ("Ｉｌｏｖｅ", ["Ｉ", "ｌｏｖｅ"]),  # full-width: cut like Chinese
         ("don't don", ["don't", "don"]),
         ("cafe\u0301", ["café"]),
         ("", []),

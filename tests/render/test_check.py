@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 
 import av
 import pytest
 
 from engine.errors import LectureError
-from render.media.check import check_video, pictures_of
+from render.media.check import _decoded_findings, _packet_findings, check_video, pictures_of
 from render.media.mp4 import Chapter, Origin
 from render.media.mux import Part, Video, chapters_of, mux
 
@@ -90,6 +91,38 @@ def test_a_spoiled_video_is_refused(kind: str, good: Path, tmp_path: Path, binar
     error = refusal(video)
     assert error.field is not None
     assert field in error.field
+
+
+@pytest.mark.parametrize("sound", ["-af atrim=end_sample=211200", "-af apad=pad_len=12800"])
+def test_sound_that_is_four_frames_off_at_its_end_is_refused(
+    sound: str, good: Path, tmp_path: Path, binary: str
+) -> None:
+    """Of 224,000 samples, at 3,200 for a frame."""
+    video = tmp_path / "spoiled.mp4"
+    options = ["-c:v", "copy", "-c:a", "aac", *sound.split(), *FAST]
+    subprocess.run([binary, "-v", "error", "-i", str(good), *options, str(video)], check=True)
+    assert refusal(video).field == "samples of sound"
+
+
+def test_sound_that_begins_late_is_found(good: Path, tmp_path: Path, binary: str) -> None:
+    video = tmp_path / "late.mp4"
+    late = ["-itsoffset", str(4 / 15), "-i", str(good), "-map", "0:v", "-map", "1:a", "-c", "copy"]
+    subprocess.run([binary, "-v", "error", "-i", str(good), *late, str(video)], check=True)
+    found = {name: (wanted, there) for name, wanted, there in _packet_findings(video, GOOD)}
+    assert found["start of the sound"][0] == [0]
+    (start,) = found["start of the sound"][1]
+    assert abs(start - Fraction(4, 15)) < Fraction(1, 100)
+
+
+def test_sound_that_cannot_be_decoded_to_its_end_is_found(
+    good: Path,
+) -> None:
+    def length(frames: int) -> tuple[object, object]:
+        findings = _decoded_findings(good, dataclasses.replace(GOOD, frames=frames))
+        return next(found[1:] for found in findings if "length of the decoded" in found[0])
+
+    assert length(FRAMES) == (True, True)
+    assert length(FRAMES + 1) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -183,6 +216,10 @@ def test_the_wrong_chapter_is_named_in_a_short_line(binary: str, tmp_path: Path)
     wrong = (chapters[0], Chapter("part 2", 5, 11), *chapters[2:])
     error = refusal(film, Video(DRAFT, 100, TITLE, ORIGIN, wrong))
     told = "chapter 2: expected 'part 2' in frames 5 to 11, found 'part 2' in frames 5 to 10"
+    assert str(error).endswith(f"lecture.mp4: {told}")
+    early = (chapters[0], Chapter("part 2", 4, 10), *chapters[2:])
+    error = refusal(film, Video(DRAFT, 100, TITLE, ORIGIN, early))
+    told = "chapter 2: expected 'part 2' in frames 4 to 10, found 'part 2' in frames 5 to 10"
     assert str(error).endswith(f"lecture.mp4: {told}")
     error = refusal(film, Video(DRAFT, 100, TITLE, ORIGIN, chapters[1:]))
     assert str(error).endswith("lecture.mp4: chapters: expected 19, found 20")
