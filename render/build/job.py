@@ -68,7 +68,8 @@ class BuildOptions:
         typer.Option(
             metavar="NAME,...",
             help="tutorial: the figures as the tutorial prints them, its inference pages with "
-            "its own weights. consistent: one set of weights. Or your own .toml file.",
+            "its own weights. consistent: one set of weights. trained: a model that has learned "
+            "the sentence. Or your own .toml file.",
         ),
     ] = DEFAULT_LESSON
     out: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal, DivisionByZero, InvalidOperation
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from manim import Text
 from manim.mobject.text.typst_mobject import Typst
 
+from render.review import arithmetic
 from render.review.fault import Fault
 from render.review.weights import passes_of
 from scenes import theme
@@ -20,7 +21,7 @@ from scenes.onscreen import Item, TextItem, box_of
 from scenes.parts.equation import Root
 from scenes.parts.grid import Grid
 from scenes.parts.phrase import Glyphs, Number, Phrase
-from scenes.rounding import MINUS, as_decimal, probability, rounds_to, shown
+from scenes.rounding import as_decimal, probability, shown
 from scenes.settings import Settings
 from scenes.values import OPERATIONS, is_probability
 
@@ -28,13 +29,6 @@ from scenes.values import OPERATIONS, is_probability
 NAME = re.compile(r"(?:\b(?:L|W|d|Head|head|pos|Enc|Dec|Encoder|Decoder|Adam|seed)[ _]?\d+)")
 #: Numbers that the formulas of the paper contain.
 FORMULA_DIGITS = {"1", "2", "10000"}
-_NUMBER = rf"\(?[{MINUS}+]?\d+(?:\.\d*)?\)?"
-_OPERAND = rf"(?:√\s?)?{_NUMBER}"
-_EQUATION = re.compile(
-    rf"(?<![\w.√])({_OPERAND}(?:\s*[+{MINUS}×÷]\s*{_OPERAND})+)\s*([=≈])\s*({_NUMBER})(?![\w.]|\s*[×÷])"
-)
-#: An operand, perhaps under a root, and the operator behind it.
-_OPERATION = re.compile(rf"\s*(√\s?)?({_NUMBER})\s*([+{MINUS}×÷]?)")
 #: Texts farther apart than this many ems are not one line.
 _GAP = 1.3
 _SOFTMAX = ("attn.weights", "probabilities")
@@ -154,9 +148,9 @@ def check_equations(items: Sequence[Item]) -> Iterator[Fault]:
     """Equations whose shown digits do not come to the shown result: exactly with ``=``, and with
     ``≈`` when every number may be half a unit of its last digit more or less."""
     for line in lines(items):
-        for match in _EQUATION.finditer(" ".join(_text(item) for item in line)):
+        for match in arithmetic.EQUATION.finditer(" ".join(_text(item) for item in line)):
             left, sign, result = match.groups()
-            if not _holds(left, sign, _unsigned(result)):
+            if not arithmetic.holds(left, sign, result):
                 what = f"{left} {sign} {result} does not add up in the shown digits"
                 yield Fault("equation", what, box_of(*(i.mobject for i in line)))
 
@@ -167,67 +161,6 @@ def _text(item: TextItem) -> str:
     if isinstance(number, Number) and "." not in text and not number.scalar.exact.is_integer():
         text = re.sub(r"\d(?=\)?$)", r"\g<0>.", text)  # a point: digits are missing behind it
     return f"√{text}" if root else text
-
-
-def _holds(left: str, sign: str, result: str) -> bool:
-    if sign == "=":
-        return rounds_to(work_out(left), result)
-    low, high = bounds(left)
-    reach = _half(result)
-    return bool(low <= as_decimal(result) + reach and high >= as_decimal(result) - reach)
-
-
-def _half(number: str) -> Decimal:
-    """Half a unit of the last digit; 0 for a whole number, which is no rounded one."""
-    return (
-        Decimal("0.5").scaleb(-len(number.split(".")[1].rstrip(")")))
-        if "." in number
-        else Decimal(0)
-    )
-
-
-def bounds(expression: str) -> tuple[Decimal, Decimal]:
-    """The least and the greatest value of an expression whose numbers were rounded as shown."""
-    infinite = Decimal("-Infinity"), Decimal("Infinity")
-    total, product, sign, operator = [Decimal(0)] * 2, [Decimal(1)] * 2, 1, "×"
-    for root, number, following in _OPERATION.findall(expression):
-        shown_value, reach = as_decimal(_unsigned(number)), _half(number)
-        ends = [shown_value - reach, shown_value + reach]
-        if root:
-            ends = [max(end, Decimal(0)).sqrt() for end in ends]
-        if operator == "÷":
-            if ends[0] <= 0 <= ends[1]:
-                return infinite
-            ends = [1 / end for end in ends]
-        corners = [a * b for a in product for b in ends]
-        product = [min(corners), max(corners)]
-        if following in ("+", MINUS):
-            total = [
-                a + b for a, b in zip(total, sorted(sign * end for end in product), strict=True)
-            ]
-            product, sign, operator = [Decimal(1)] * 2, 1 if following == "+" else -1, "×"
-        else:
-            operator = following
-    last = sorted(sign * end for end in product)
-    return total[0] + last[0], total[1] + last[1]
-
-
-def work_out(expression: str) -> Decimal:
-    """The value of a shown expression, × and ÷ first. NaN where it divides by zero."""
-    total, product, sign, operator = Decimal(0), Decimal(1), 1, "×"
-    for root, number, following in _OPERATION.findall(expression):
-        value = as_decimal(_unsigned(number))
-        try:
-            value = value.sqrt() if root else value
-            product = product / value if operator == "÷" else product * value
-        except (DivisionByZero, InvalidOperation):
-            return Decimal("NaN")
-        if following in ("+", MINUS):
-            total += sign * product
-            product, sign, operator = Decimal(1), 1 if following == "+" else -1, "×"
-        else:
-            operator = following
-    return total + sign * product
 
 
 def _numbers(items: Sequence[Item]) -> Iterator[tuple[TextItem, Number]]:

@@ -54,8 +54,7 @@ def drawn(binary: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ma
         name = next(iter(texts.load("zh")[slug]["beats"]))
         spans = texts.parse(texts.entry("zh", slug, "beats", name))
         facts = {span.text: "2" for span in spans if span.is_fact}
-        if "unit" in facts:
-            facts["unit"] = "words"
+        facts |= {"unit": "words"} if "unit" in facts else {}
         said = {"frames": FRAMES, "fps": 15, "pictures": check.pictures_of([path])}
         beats = [beat(name, 1.0, 4.0, **facts)]
         found[slug] = Made("", (), {}, "", {**said, "beats": beats}, {"pictures": str(path)})
@@ -88,12 +87,11 @@ def test_cues_are_those_of_the_beats_and_all_texts_are_recorded(
     first, *_ = found.facts["cues"]
     assert first[0] == 15
     assert isinstance(first[2][0], str)
-    (said,) = drawn[SLUGS[0]].facts["beats"]
-    units = {("text", "en wording.unit.words")} if "unit" in said["facts"] else set()
+    name = drawn[SLUGS[0]].facts["beats"][0]["name"]
     assert {(one.kind, one.name) for one in reads.inputs()} == {
-        ("text", f"en {SLUGS[0]}.beats.{said['name']}"),
+        ("text", f"en {SLUGS[0]}.beats.{name}"),
+        ("text", "en wording.unit.words"),
         ("file", "assets/captions/en.toml"),
-        *units,
     }
 
 

@@ -27,7 +27,7 @@ BEATS = [
     {
         "name": "question",
         "variant": "",
-        "facts": {},
+        "facts": {"unit": "chinese"},
         "step": 23,
         "last_step": 23,
         "start": 0.0,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from manim import DOWN, FadeIn, Mobject
 
+from render.review.arithmetic import bounds, work_out
 from render.review.audit import Look, audit
-from render.review.numbers import bounds, work_out
 from scenes import theme
 from scenes.base import LectureScene
 from scenes.parts.attention import AttentionArrows, token_column

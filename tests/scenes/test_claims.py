@@ -55,6 +55,8 @@ def wrong_claims(info, settings, scene_class=None) -> list[str]:
         ("tutorial", "zh"),
         pytest.param("tutorial", "en", marks=pytest.mark.slow),
         pytest.param("consistent", "zh", marks=pytest.mark.slow),
+        pytest.param("trained", "zh", marks=pytest.mark.slow),
+        pytest.param("trained", "en", marks=pytest.mark.slow),
     ],
 )
 @each_scene

@@ -16,6 +16,14 @@ def test_the_tutorial_mixes_two_sets_of_weights_and_the_consistent_lesson_does_n
     assert consistent.language == "en"
 
 
+def test_the_trained_lesson_writes_the_sentence_that_it_is_about():
+    trained = lessons.settings("trained", "zh")
+    model = engine.load_weights(trained.weights_for_inference)
+    first, *others = trained.target.split()
+    written = engine.generate(model, trained.source, (first,), len(others))
+    assert [step.choice for step in written] == others
+
+
 def test_own_weights_take_the_place_of_both(tmp_path):
     own = tmp_path / "own.json"
     engine.save_weights(engine.load_weights(engine.TUTORIAL), own)
@@ -59,7 +67,7 @@ def test_a_broken_lesson_is_refused_in_one_line(tmp_path, text, field):
 
 
 def test_an_unknown_lesson_is_refused_with_those_there_are():
-    with pytest.raises(LectureError, match="consistent, tutorial"):
+    with pytest.raises(LectureError, match="consistent, trained, tutorial"):
         lessons.settings("advanced", "zh")
 
 
