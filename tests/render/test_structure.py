@@ -24,7 +24,7 @@ RENDER = ROOT / "render"
 FILES = sorted(RENDER.rglob("*.py"))
 LONGEST_FILE, LONGEST_FUNCTION, LARGEST_PACKAGE = 350, 60, 16
 #: goes down to 14,500, above all in build, media, platforms and cli
-MOST_LINES = 17_650
+MOST_LINES = 17_150
 #: calls that only these may make
 KEPT = {
     "json.loads": ("render/base/", "render/build/"),
