@@ -72,6 +72,7 @@ def test_the_words_are_true_with_random_weights(info, random_weights):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # five minutes where nothing else runs
 @each_scene
 def test_the_words_are_true_with_many_weight_files(info, random_weights):
     """Two hundred; in CI, whose time is short, twelve of them."""
