@@ -84,7 +84,9 @@ def test_a_page_becomes_a_package_and_leaves_nothing_else(say: Say, tmp_path: Pa
     asked = ("publish", "--for", "scorm", "--out", str(target), "--title", "Lecture <1>")
     code, lines, faults = say(*asked)
     assert (code, faults) == (0, [])
-    assert lines[0].startswith(f"{target}: SCORM 1.2 package, ")
+    advice, package = lines[:2]
+    assert advice.startswith("advice: all videos: video height: expected at least 1080 pixels")
+    assert package.startswith(f"{target}: SCORM 1.2 package, ")
     with zipfile.ZipFile(target) as archive:
         names = archive.namelist()
         manifest = archive.read("imsmanifest.xml").decode()
