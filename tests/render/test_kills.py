@@ -137,7 +137,10 @@ def test_fifty_kills(tmp_path: Path, front_door: FrontDoor) -> None:
         size = random.choice(["20GB", "20GB", "1kB"])
         asked = [*options(random.randrange(VARIANTS)), "--out", "o", "--store", "s"]
         force = ["--force"] if random.random() < 0.7 else []
+        began = time.monotonic()
         below = cut_short([*asked, "--store-size", size, *force], tmp_path, lasts)
+        if below is None and force:  # the machine has become faster
+            lasts = min(lasts, time.monotonic() - began)
         killed += below or []
         ended["done" if below is None else "killed"] += 1
         for found in results(out).items() if out.exists() else ():
