@@ -61,11 +61,6 @@ class Sublayer:
         return self.run[self.around.reads]
 
     @property
-    def output_of_all(self) -> Values:
-        """What goes on from here, a row for each word: the sum, or its norm."""
-        return self.run[self.around.leaves]
-
-    @property
     def next(self) -> Sublayer:
         """The sub-layer of the same layer that comes next."""
         kind = self.kinds[self.kinds.index(self.kind) + 1]
