@@ -196,7 +196,7 @@ def test_a_recording_known_to_be_bad_is_not_read_again(studio: Studio) -> None:
     assert studio.run()[1] == []
 
 
-@pytest.mark.parametrize("kind", ["folder", "broken link", "device", "pipe"])
+@pytest.mark.parametrize("kind", ["folder", "broken link", "loop", "device", "pipe"])
 def test_one_that_is_no_file_costs_its_beat(kind: str, studio: Studio) -> None:
     """Whatever it is, nothing waits for it, also where it is looked at again."""
     take = studio.folder / "02_circle" / "only.wav"
@@ -206,6 +206,8 @@ def test_one_that_is_no_file_costs_its_beat(kind: str, studio: Studio) -> None:
             take.mkdir()
         case "broken link":
             take.symlink_to("/nowhere/only.wav")
+        case "loop":
+            take.symlink_to(take)
         case "device":
             take.symlink_to("/dev/zero")
         case "pipe":
