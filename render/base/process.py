@@ -64,17 +64,21 @@ def stoppable() -> Iterator[None]:
 
 
 def end_with_parent() -> None:
-    """End this process, one of multiprocessing's, and its process group where it leads one, as soon
-    as its parent is gone."""
+    """End this process, one of multiprocessing's, as soon as its parent is gone."""
     import multiprocessing
-    from multiprocessing import connection
 
     parent = multiprocessing.parent_process()
-    if parent is None:
-        return
+    if parent is not None:
+        end_with(parent.sentinel)
+
+
+def end_with(pipe: int) -> None:
+    """End this process, and its process group where it leads one, as soon as nobody holds the
+    other end of a pipe into which nothing is written."""
+    from multiprocessing import connection
 
     def wait() -> None:
-        connection.wait([parent.sentinel])
+        connection.wait([pipe])
         if os.getpgrp() == os.getpid():
             os.killpg(0, signal.SIGKILL)
         os._exit(1)

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from engine.errors import one_line
-from render.base.process import usable_cores
+from render.base.process import end_with, usable_cores
 from render.build.job import BuildOptions, How, Job, Renderer, jobs_of, option
 from render.build.storage.places import DEFAULT_SIZE, choose
 from render.cli.options import Explain, Jobs, Scenes, Store, flag, takes
@@ -84,6 +84,7 @@ def make(
         return
     watched = bool(os.environ.get(WATCHED))
     if watched:
+        end_with(sys.stdin.fileno())
         print(one_line(run.announcement() or "nothing needs rendering"), flush=True)
     code = run.make()
     if code == 0 and run.made_one_film and not watched:
