@@ -24,7 +24,6 @@ Interval = tuple[Decimal, Decimal]
 def holds(left: str, sign: str, result: str) -> bool:
     """Whether an equation is true: with ``=`` exactly, but for the rounding of its result; with
     ``≈`` for some numbers that round to those shown."""
-    result = _unsigned(result)
     if sign == "=":
         return rounds_to(work_out(left), result)
     (low, high), reach = bounds(left), _half(result)
@@ -41,7 +40,7 @@ def bounds(expression: str, *, rounded: bool = True) -> Interval:
     half a unit of its last digit more or less if it is ``rounded``."""
     total, product, sign, operator = (Decimal(0), Decimal(0)), _ONE, 1, "×"
     for root, number, following in _OPERATION.findall(expression):
-        value, reach = as_decimal(_unsigned(number)), _half(number) if rounded else Decimal(0)
+        value, reach = as_decimal(number), _half(number) if rounded else Decimal(0)
         ends = value - reach, value + reach
         if root:
             ends = max(ends[0], Decimal(0)).sqrt(), max(ends[1], Decimal(0)).sqrt()
@@ -66,7 +65,3 @@ def _half(number: str) -> Decimal:
     """Half a unit of the last digit; 0 for a number without a point, which is whole."""
     decimals = number.rstrip(")").partition(".")[2]
     return Decimal("0.5").scaleb(-len(decimals)) if "." in number else Decimal(0)
-
-
-def _unsigned(text: str) -> str:
-    return text.strip("()").removeprefix("+")

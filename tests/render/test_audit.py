@@ -26,7 +26,6 @@ from render.review.arithmetic import work_out
 from render.review.audit import Look, audit
 from render.review.fault import Fault
 from scenes import theme
-from scenes.base import LectureScene
 from scenes.parts.equation import Equation, Term
 from scenes.parts.grid import Grid, outline
 from scenes.parts.motion import Flight, fly
@@ -36,26 +35,12 @@ from scenes.settings import Settings
 from scenes.texts import Template
 from scenes.values import Scalar, Values, constant
 
+from . import sample
+
 WEIGHTS = "encoder.0.self_attn.weights"
 
 
-class Sample(LectureScene):
-    """Two beats of scene 8 with room for a fault between them."""
-
-    beats = (("question", 23), ("vectors", 23))
-    color = theme.ENCODER
-    lit = ("Enc 1",)
-
-    def construct(self) -> None:
-        with self.beat("question"):
-            pass
-        with self.beat("vectors", self.facts()):
-            self.play(self.answer())
-            self.middle()
-
-    def facts(self) -> dict[str, object]:
-        return {}
-
+class Sample(sample.Sample):
     def middle(self) -> None:
         weights = self.training[WEIGHTS][0]
         tokens = self.training.source

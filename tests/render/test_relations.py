@@ -12,7 +12,6 @@ from manim import DOWN, FadeIn, Mobject
 from render.review.arithmetic import bounds, work_out
 from render.review.audit import Look, audit
 from scenes import theme
-from scenes.base import LectureScene
 from scenes.parts.attention import AttentionArrows, token_column
 from scenes.parts.equation import Equation, Term
 from scenes.parts.logits import OutputProjection
@@ -31,6 +30,8 @@ from scenes.settings import Settings
 from scenes.values import Run, Values, compute, constant
 from scenes.verdicts import standing_of
 
+from .sample import Sample
+
 LAYER = "encoder.0.self_attn"
 CROSS = "decoder.1"
 Build = Callable[[Run, Run], Mobject]
@@ -44,17 +45,9 @@ def faults(build: Build, settings: Settings | None = None) -> list[str]:
     """What the audit says of relations in a scene that shows what ``build`` makes of the training
     pass and the second step of inference."""
 
-    class AttentionScores(LectureScene):
-        beats = (("question", 23), ("vectors", 23))
-        color = theme.ENCODER
-        lit = ("Enc 1",)
-
-        def construct(self) -> None:
-            with self.beat("question"):
-                pass
-            with self.beat("vectors", {}):
-                self.play(self.answer())
-                self.play(FadeIn(build(self.training, self.inference(2))))
+    class AttentionScores(Sample):
+        def middle(self) -> None:
+            self.play(FadeIn(build(self.training, self.inference(2))))
 
     found = audit(AttentionScores, settings or Settings("zh"), Look(pictures=False))
     return [fault.what for fault in found if fault.kind in ("relation", "equation", "arrow")]
