@@ -111,12 +111,8 @@ class LectureScene(Scene):
         """A label as a phrase: muted and small by default."""
         template, facts = self.text(key), facts or {}
         if "{unit}" in template:
-            facts = self._with_unit({"unit": unit(self.training).name, **facts})
+            facts = texts.with_unit({"unit": unit(self.training).name, **facts}, self._entry)
         return Phrase(template, facts, **{"size": theme.SMALL, "color": theme.MUTED, **options})
-
-    def _with_unit(self, facts: Facts) -> Facts:
-        """Facts whose ``unit`` is a case of what a token of the source is, with the word for it."""
-        return {**facts, "unit": str(self._entry("wording", "unit", str(facts["unit"])))}
 
     # -- the film ------------------------------------------------------------------------------
 
@@ -152,7 +148,7 @@ class LectureScene(Scene):
         key = f"{name}_{variant}" if variant else name
         template = self._entry(self.info.slug, "beats", key)
         facts = {"unit": unit(self.training).name, **(facts or {})}
-        shown = self._with_unit(facts)
+        shown = texts.with_unit(facts, self._entry)
         start = self.clock
         said = fill(template, shown)
         self._beat_now = name

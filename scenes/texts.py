@@ -16,7 +16,7 @@ import itertools
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -130,6 +130,14 @@ def entry(language: str, *keys: str) -> Any:
                 found="nothing",
             )
     return found
+
+
+def with_unit(facts: Mapping[str, Any], look_up: Callable[..., Any]) -> dict[str, Any]:
+    """Facts whose ``unit``, if there is one, is the word for a token instead of its case in
+    ``[wording.unit]``. ``look_up`` finds a text by its keys."""
+    if "unit" not in facts:
+        return dict(facts)
+    return {**facts, "unit": str(look_up("wording", "unit", str(facts["unit"])))}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,9 +52,7 @@ def part(job: tuple[SceneInfo, Settings]) -> Part:
     lines = []
     for beat in scene.timeline:
         template = texts.entry(language, info.slug, "beats", beat.key)
-        facts = dict(beat.facts)
-        if "unit" in facts:
-            facts["unit"] = texts.entry(language, "wording", "unit", str(facts["unit"]))
+        facts = texts.with_unit(beat.facts, partial(texts.entry, language))
         said = spoken.sentence(language, info.slug, beat.key, template, facts)
         lines.append(Line(f"{info.slug}/{beat.key}", said, beat.busy + beat.quiet))
     return Part(info.slug, texts.entry(language, info.slug, "title"), tuple(lines))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any
@@ -49,9 +50,7 @@ def sentences(
         key = f"{name}_{variant}" if variant else name
         template = entry(language, slug, "beats", key)
         try:
-            facts = beat["facts"]
-            if "unit" in facts:  # what a token is called, in the language of the captions
-                facts = {**facts, "unit": entry(language, "wording", "unit", facts["unit"])}
+            facts = texts.with_unit(beat["facts"], partial(entry, language))
             said = said_of(template, facts)
         except (KeyError, ValueError) as error:
             raise LectureError(

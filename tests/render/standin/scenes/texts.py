@@ -18,7 +18,7 @@ _package = types.ModuleType("real_scenes")  # so that it finds what it imports f
 _package.__path__ = [str(_REAL.parent)]
 sys.modules["real_scenes"] = _package
 _real = importlib.import_module("real_scenes.texts")
-parse, FOLDER = _real.parse, _real.FOLDER
+parse, with_unit, FOLDER = _real.parse, _real.with_unit, _real.FOLDER
 
 
 def own(language: str) -> dict[str, Any]:
